@@ -366,6 +366,7 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     """
     from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.resolve import resolve_assignment, slugs_meant
+    from grader.instructor.submissions.names import listed
 
     catalogue = Catalogue.discover()
     course = Course.find(options.where, options.course_file, catalogue)
@@ -392,16 +393,9 @@ def find_wanted(options: GradingOptions) -> KataChoice:
     ]
     # A warning and not an error: a class can be graded without hidden checks, and after hours of grading it
     # would come too late.
-    _warn_of_missing_answers(katas)
-    return KataChoice(course, catalogue, katas, names)
-
-
-def _warn_of_missing_answers(katas: Sequence[Kata]) -> None:
-    from grader.instructor.submissions.names import listed
-
-    bare = [kata.slug for kata in katas if kata.solution is None]
-    if bare:
+    if bare := [kata.slug for kata in katas if kata.solution is None]:
         note(f"warning: this install has no solutions and no hidden checks for {listed(bare, 3)}.")
+    return KataChoice(course, catalogue, katas, names)
 
 
 def learner_wanted(word: str, known: Sequence[str], book: Gradebook) -> str:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from glob import escape
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
@@ -109,7 +108,8 @@ class Address:
 
     def scrub(self, text: str) -> str:
         """Take the password out of what a driver says."""
-        secrets = [str(self.url.password or ""), *map(str, self._secret_options())]
+        options = (str(value) for name, value in self.url.query.items() if "password" in name.lower())
+        secrets = [str(self.url.password or ""), *options]
         for secret in secrets:
             if secret:
                 text = text.replace(secret, "***")
@@ -179,9 +179,6 @@ class Address:
             raise GradebookUsageError(
                 f"{self.display}: timeout must be a number of seconds.", _KNOWN
             ) from error
-
-    def _secret_options(self) -> list[Any]:
-        return [value for name, value in self.url.query.items() if "password" in name.lower()]
 
 
 def redact(text: str) -> str:
@@ -310,7 +307,9 @@ def translated(error: SQLAlchemyError, place: Address, doing: str) -> GradebookE
             kind = GradebookUsageError if misnamed else GradebookError
             return kind(f"{place.display}: {what} ({doing}).", hint or _restoring(place))
         return GradebookError(f"{place.display}: the database refused, {doing}: {message}.", KEPT)
-    state = str(getattr(cause, "sqlstate", None) or "") or _guessed(message)
+    state = str(getattr(cause, "sqlstate", None) or "")
+    if not state:
+        state = next((code for words, code in _AT_THE_DOOR if words.search(message)), "")
     for code in (state, state[:2]):
         if code in _POSTGRES:
             what, hint, misnamed = _POSTGRES[code]
@@ -370,10 +369,6 @@ def _restoring(place: Address) -> str:
         f"Restore {of}: rm -f {file}-wal {file}-shm; cp {copy} {file} "
         f"(before that, sqlite3 {file} .recover may save what is left)."
     )
-
-
-def _guessed(message: str) -> str:
-    return next((state for words, state in _AT_THE_DOOR if words.search(message)), "")
 
 
 def server_unreachable(place: Address, doing: str, message: str) -> GradebookError:

@@ -35,10 +35,6 @@ def _what_runs_have_left(connection: Connection) -> None:
     awaited.create(connection)
 
 
-def _times_that_are_nobodys(connection: Connection) -> None:
-    unused_times.create(connection)
-
-
 def _checks_that_were_drawn_again(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE results ADD COLUMN redrawn INTEGER"))
 
@@ -117,7 +113,7 @@ def _file_taken(place: str, decided: list[str]) -> str:
 _STEPS: dict[str, Callable[[Connection], None]] = {
     "0005": partial(_add_run, column="arrived"),
     "0006": _what_runs_have_left,
-    "0007": _times_that_are_nobodys,
+    "0007": unused_times.create,
     "0008": _checks_that_were_drawn_again,
     "0009": partial(_add_run, column="timed"),
     "0010": _what_hand_ins_are,
@@ -211,8 +207,9 @@ def _version(connection: Connection, place: Address, *, create: bool) -> str | N
         )
     # Somebody else's database: not even an empty table of ours belongs there.
     if tables:
+        some = ", ".join(sorted(tables)[:3]) + (", …" if len(tables) > 3 else "")
         raise GradebookUsageError(
-            f"{place.display}: this database holds other tables ({_few(tables)}) and is not a gradebook.",
+            f"{place.display}: this database holds other tables ({some}) and is not a gradebook.",
             "Name another file, or give Kata a database (PostgreSQL: or a schema) of its own.",
         )
     if not create:
@@ -227,7 +224,3 @@ HOW_MADE = "kata grade SUBMISSIONS makes one; --gradebook names another."
 
 def _nonce(connection: Connection) -> bytes:
     return bytes(connection.execute(meta.select()).one().nonce)
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(sorted(names)[:3]) + (", …" if len(names) > 3 else "")

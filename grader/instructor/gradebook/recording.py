@@ -270,7 +270,8 @@ class Recording:
                 learner = numbering.of(schema.learners, name=name)
                 # A learner who was first met in this run has nothing here yet: no query has to look for earlier
                 # hand-ins.
-                fresh = self._fresh.get(learner, set() if self._is_new(name) else None)
+                is_new = name not in self._earlier and (schema.learners.name, name) not in self._known
+                fresh = self._fresh.get(learner, set() if is_new else None)
                 kata = numbering.of_kata(submission.kata, report.number)
                 attempt = insert(
                     connection,
@@ -447,9 +448,6 @@ class Recording:
             time_source=storable_or_none(submission.time_source),
             **self._found(submission),
         )
-
-    def _is_new(self, name: str) -> bool:
-        return name not in self._earlier and (schema.learners.name, name) not in self._known
 
     def _found(self, submission: Submission) -> dict[str, Any]:
         """Return by whom and where something was found, and whether somebody decided, or should, what it is."""

@@ -330,9 +330,10 @@ def mark_of(
         if not 1 <= number <= len(of.criteria) or of.criteria[number - 1].met == WITHDRAWN
     ]
     if wrong:
+        there = (f"{number} {each.met} ({each.points:g})" for number, each in enumerate(of.criteria, 1))
         raise GradebookUsageError(
             f"{kata}, question {question}: there is no criterion {wrong[0]}.",
-            f"There are 1 to {len(of.criteria)}: " + "; ".join(_criteria(of)),
+            f"There are 1 to {len(of.criteria)}: " + "; ".join(there),
         )
     return events.AnswerMark(
         question=question,
@@ -472,12 +473,6 @@ def rubric_question(
     if not 1 <= question <= len(rubric.questions):
         raise GradebookUsageError(f"{kata} has no question {question}; it has 1 to {len(rubric.questions)}.")
     return rubric.questions[question - 1]
-
-
-def _criteria(of: Question) -> Iterable[str]:
-    return (
-        f"{number} {criterion.met} ({criterion.points:g})" for number, criterion in enumerate(of.criteria, 1)
-    )
 
 
 def written_in_short(row: Mark, *, full: bool = True) -> str:
