@@ -19,7 +19,7 @@ from grader.errors import UsageError
 from grader.instructor.lms import SYSTEMS, nbgrader
 from grader.instructor.lms.system import Claim, Place, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
-from grader.instructor.submissions.archives import BULK
+from grader.instructor.submissions.archives import BULK, MAX_NESTED, opened
 from grader.instructor.submissions.claims import learners_of, read_folders
 from grader.instructor.submissions.entry import ARROW, Entry
 from grader.instructor.submissions.file_selection import matches_a_module
@@ -134,7 +134,7 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     if stem is None and around.suffix in SUBMISSION_SUFFIXES:
         raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
-        top = file.opened(BULK)
+        top = opened(file, 4 * MAX_NESTED, scale=BULK)
     except UnreadableSubmission as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
@@ -152,7 +152,7 @@ def _opened(entry: Entry) -> Entry | None:
     if entry.kind or (archive_stem(entry.name) or foreign_archive(entry.name)) is None:
         return None
     try:
-        return entry.opened(BULK)
+        return opened(entry, 4 * MAX_NESTED, scale=BULK)
     except UnreadableSubmission:
         return None
 

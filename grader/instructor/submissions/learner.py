@@ -26,7 +26,7 @@ from grader.instructor.submissions.file_selection import (
     proposal,
 )
 from grader.instructor.submissions.git_time import GitTime, git_times
-from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.sheets import sheets_in
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
@@ -99,7 +99,7 @@ class LearnerFolder:
         katas: Sequence[Kata],
         found: list[Submission],
         listing: Listing,
-        owners: dict[File, Place[Entry]],
+        owners: dict[Entry, Place[Entry]],
     ) -> list[Submission]:
         sheets, notes = _sheets(katas, listing)
         whole = []
@@ -111,7 +111,7 @@ class LearnerFolder:
                 sheet = HandedInSheet(
                     bundle=bundle,
                     number=kata.number,
-                    origin=printable(file.origin),
+                    origin=printable(file.label),
                     submitted_at=at,
                     time_source=source,
                 )
@@ -144,7 +144,7 @@ class LearnerFolder:
     def paths(self) -> list[str]:
         """Return where the files lie that somebody may decide to take, also those that do not count."""
         listing, _ = self._listing()
-        return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
+        return ["/".join(file.path) for file in (*listing.files, *listing.spare)]
 
     def unopened(self) -> list[str]:
         """Return sentences on what is there and could not be opened."""
@@ -154,11 +154,11 @@ class LearnerFolder:
         """Return the names of the files there."""
         return [file.name for file in self._listing()[0].files]
 
-    def _listing(self) -> tuple[Listing, dict[File, Place[Entry]]]:
+    def _listing(self) -> tuple[Listing, dict[Entry, Place[Entry]]]:
         # Made anew each time and not cached: an archive stays open as long as its listing, and a class has more of
         # them than a process may have open files.
         listing = Listing(closed=list(self.closed))
-        owners: dict[File, Place[Entry]] = {}
+        owners: dict[Entry, Place[Entry]] = {}
         space = listing.new_space()  # files that a system laid flat belong together again
         for place in self.places:
             known, copies = len(listing.files), len(listing.spare)
@@ -185,7 +185,7 @@ class LearnerFolder:
             owners.update(dict.fromkeys(listing.spare[known:], place))
         return listing, owners
 
-    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
+    def _submission(self, kata: Kata, listing: Listing, owners: dict[Entry, Place[Entry]]) -> Submission:
         try:
             chosen = choose(
                 kata,
@@ -212,7 +212,7 @@ class LearnerFolder:
             learner=self.learner,
             kata=kata.slug,
             bundle=chosen.bundle,
-            origin=printable(chosen.file.origin),
+            origin=printable(chosen.file.label),
             submitted_at=at,
             time_source=source,
             notes=tuple(printable(note) for note in notes),
@@ -237,7 +237,7 @@ class LearnerFolder:
         )
 
     def _time(
-        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
+        self, kata: Kata, file: Entry, listing: Listing, owners: Mapping[Entry, Place[Entry]]
     ) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
         given = self.times.get(kata.slug) or self.times.get("")
@@ -252,7 +252,7 @@ class LearnerFolder:
         return found or (None, place.time_source if place.submitted_at is None else None, "")
 
     def _handed_in(
-        self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File
+        self, listing: Listing, owners: Mapping[Entry, Place[Entry]], file: Entry
     ) -> datetime | None:
         """Return when the system says that a file was handed in."""
         place = owners[file]
@@ -264,15 +264,15 @@ class LearnerFolder:
         except (OverflowError, OSError):  # a year that no clock has
             return None
 
-    def _in_git(self, listing: Listing, file: File, place: Place[Entry]) -> Mapping[str, GitTime]:
+    def _in_git(self, listing: Listing, file: Entry, place: Place[Entry]) -> Mapping[str, GitTime]:
         """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
         root = place.entry.spot
-        if root is None or not place.entry.is_folder or file.entry.spot is None:
+        if root is None or not place.entry.is_folder or file.spot is None:
             return {}
         # From the file outwards, and not beyond what is the learner's: the instructor's own repository may
         # be around it.
-        for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
-            folder = SafePath(root.root, file.entry.spot.names[:depth])
+        for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
+            folder = SafePath(root.root, file.spot.names[:depth])
             if folder not in listing.repositories:
                 began, tags = time.monotonic(), {"", *self.assignments.values()}
                 listing.repositories[folder] = git_times(folder, tags, listing.git_s)
@@ -284,7 +284,7 @@ class LearnerFolder:
 
 def _sheets(
     katas: Sequence[Kata], listing: Listing
-) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
+) -> tuple[dict[str, tuple[Entry, Bundle]], dict[str, list[str]]]:
     try:
         return sheets_in(katas, listing)
     except KataError:
@@ -294,12 +294,12 @@ def _sheets(
         return {}, {kata.slug: [why] for kata in katas[:1]}
 
 
-def _stamped_at(file: File, listing: Listing, place: Place[Entry]) -> datetime | None:
+def _stamped_at(file: Entry, listing: Listing, place: Place[Entry]) -> datetime | None:
     """Return when a file was handed in, as the `timestamp.txt` that nbgrader keeps has it."""
     label = place.entry.label
-    assignment = file.origin.removeprefix(f"{label}/").split("/")[0]
+    assignment = file.label.removeprefix(f"{label}/").split("/")[0]
     for other in listing.files:
-        if _is_stamp(other, place) and other.parts[0] == assignment:
+        if _is_stamp(other, place) and other.path[0] == assignment:
             try:
                 return read_time(listing.read(other, 4096).decode("utf-8", "replace"))
             except UnreadableSubmission:
@@ -307,7 +307,7 @@ def _stamped_at(file: File, listing: Listing, place: Place[Entry]) -> datetime |
     return None
 
 
-def _is_stamp(file: File, place: Place[Entry]) -> bool:
+def _is_stamp(file: Entry, place: Place[Entry]) -> bool:
     """Whether a file is the system's `timestamp.txt`: it lies in the assignment's folder, in no archive, no deeper."""
-    assignment = file.parts[0]
-    return file.parts == (assignment, STAMP) and file.origin == f"{place.entry.label}/{assignment}/{STAMP}"
+    assignment = file.path[0]
+    return file.path == (assignment, STAMP) and file.label == f"{place.entry.label}/{assignment}/{STAMP}"
