@@ -85,7 +85,7 @@ def is_known(course: Course) -> Callable[[str], bool] | None:
 
 def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
     """Read what came in under two names of one learner as one."""
-    labels = ", ".join(dict.fromkeys(place.entry.label for place in (*one.places, *other.places)))
+    labels = ", ".join(dict.fromkeys(place.label for place in (*one.places, *other.places)))
     return replace(
         one,
         places=(*one.places, *other.places),

@@ -9,6 +9,7 @@ import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
 from typing import IO
 
@@ -42,6 +43,11 @@ class Entry:
     """Its folders and its name in its archive; of a learner's file those in what was handed in."""
     space: int = 0
     """Of a learner's file: those of one folder or one archive share it, and only these can be in one folder."""
+    time: tuple[datetime | None, str | None] = (None, None)
+    """When it was handed in, without a zone where the system names none, and who says so; without a time, who marks
+    it late."""
+    around: tuple[str, ...] = ()
+    """Folders that it lies in, where what else lies in them does not count."""
 
     @property
     def spot(self) -> SafePath | None:
@@ -57,6 +63,16 @@ class Entry:
     def is_folder(self) -> bool:
         """Whether it is a folder, on disk or in an archive."""
         return self.kind == "folder"
+
+    def handed_in(
+        self,
+        original: str | None = None,
+        at: datetime | None = None,
+        time_source: str | None = None,
+        around: tuple[str, ...] = (),
+    ) -> Entry:
+        """Return it as a learner's work, with what a system says of it: see `lms.system.Item`."""
+        return replace(self, name=original or self.name, time=(at, time_source), around=around)
 
     def children(self, most: int | None = None, *, checkpoints: bool = False) -> list[Entry]:
         """Return what lies in this folder, without what is ignored, in natural order.

@@ -7,8 +7,9 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
@@ -18,8 +19,9 @@ from grader.errors import PackError
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.names import module_rank
-from grader.instructor.submissions.submission import Bundle, Proposal
+from grader.instructor.submissions.submission import Bundle, Proposal, Submission
 from grader.notebooks import UnreadableNotebook, code_cells
+from grader.words import printable
 
 MAX_BESIDE = 256
 """Files in a bundle."""
@@ -38,25 +40,16 @@ class Missing(Exception):
         """A file of another name that may be meant."""
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A kata's answer, read."""
-
-    file: Entry
-    bundle: Bundle
-    notes: tuple[str, ...]
-    taken: str | None = None
-    """The file's name, where somebody decided that it is the answer."""
-
-
 When = Callable[[Entry], datetime | None]
 """Tells when a file was handed in, as the system says."""
 
 
 def choose(
-    kata: Kata, listing: Listing, taken: str | None = None, assignment: str = "", when: When | None = None
-) -> Chosen:
-    """Return what answers `kata`: the file `taken`, where it is there, since somebody said so.
+    kata: Kata, listing: Listing, begun: Submission, assignment: str = "", when: When | None = None
+) -> tuple[Entry, Submission]:
+    """Return the file that answers `kata`, and the submission with it.
+
+    A file that somebody said is the answer, `begun.taken`, is it where it is there.
 
     A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
     untouched stub steps back, then a file in a folder named after the kata, its assignment or its unit goes first,
@@ -65,15 +58,15 @@ def choose(
     Args:
         kata: which is to be answered.
         listing: the learner's files.
-        taken: the file that somebody named.
+        begun: the submission without what is found here.
         assignment: the course's, that the kata is in.
         when: for systems that keep a learner's assignments side by side, each with its time.
 
     Raises:
         Missing: no file has the name.
-        Refused: files have it, and none can be read, or they differ.
+        UnreadableSubmission: files have it, and none can be read, or they differ.
     """
-    named = _named(kata, listing)
+    taken, named = begun.taken, _named(kata, listing)
     everything = (*listing.files, *listing.spare)
     decided = [file for file in everything if taken in ("/".join(file.path), file.name)] if taken else []
     if decided:
@@ -109,7 +102,13 @@ def choose(
     elif best:
         notes.append(f"{file.label} was taken for {main}")
     bundle = _bundle(main, file, listing, notes, decided=bool(decided))
-    return Chosen(file, bundle, tuple(notes), file.name if decided else None)
+    return file, msgspec.structs.replace(
+        begun,
+        bundle=bundle,
+        origin=printable(file.label),
+        notes=tuple(notes),
+        taken=file.name if decided else None,
+    )
 
 
 def suffix_of(name: str) -> str:

@@ -17,7 +17,7 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.data_files import UnreadableSubmission
 from grader.errors import UsageError
 from grader.instructor.lms import SYSTEMS, nbgrader
-from grader.instructor.lms.system import Claim, Place, System, inside
+from grader.instructor.lms.system import Claim, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
 from grader.instructor.submissions.archives import BULK, MAX_NESTED, opened
 from grader.instructor.submissions.claims import learners_of, read_folders
@@ -166,7 +166,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
         if _is_one_learner(children, of.katas):
             _refuse_nameless(children, name, of)
             top = replace(top, label=top.label or name)
-            learner = LearnerFolder(learner_name(name), (Place(top),))
+            learner = LearnerFolder(learner_name(name), (top,))
             return Scan((learner,), "one learner", tuple(notes))
         submitted = _submitted(children, [child for child in children if child.is_folder])
         inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
@@ -329,7 +329,7 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     count: Counter[str] = Counter()
     for one in boxes:
         # One at a time, and no further than the answer.
-        count.update(LearnerFolder("", (Place(one),)).modules(of.katas))
+        count.update(LearnerFolder("", (one,)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
             return f"several folders with a {found}.py of their own"

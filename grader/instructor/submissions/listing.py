@@ -32,6 +32,8 @@ class Listing:
     """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
     denied: list[str] = field(default_factory=list)
     """Those of them that this machine's permissions keep closed: no learner's fault."""
+    places: dict[Entry, Entry] = field(default_factory=dict)
+    """For every file what it was found in: the folder or file that a layout gave to the learner."""
     of_system: set[Entry] = field(default_factory=set)
     """Files that a system wrote, not the learner."""
     repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
@@ -71,26 +73,24 @@ class Listing:
             raise UnreadableSubmission(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]
 
-    def add(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
-        """Take in what a layout gave to the learner: a folder with all below it, or a file, called `name` here.
+    def add(self, entry: Entry, space: int) -> None:
+        """Take in what a layout gave to the learner: a folder with all below it, or a file.
 
         Args:
             entry: the file or folder.
-            name: what the file is called.
             space: the same for what one folder or archive holds.
-            around: the folders that it lies in, beyond those of its own.
         """
         if entry.is_folder:
-            self._add_folder(entry, 0, around)
+            self._add_folder(entry, 0, entry.around)
         elif entry.in_place_of_folder:
             self.closed.append(f"{entry.label} {entry.kind}")
         else:
-            self._add_file(replace(entry, name=name, path=(*around, name), space=space), 0)
+            self._add_file(replace(entry, path=(*entry.around, entry.name), space=space), 0)
 
-    def add_spare(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
+    def add_spare(self, entry: Entry, space: int) -> None:
         """Take in what is left out, and may be taken by somebody's decision; what does not open matters to nobody."""
         files, closed, denied = len(self.files), len(self.closed), len(self.denied)
-        self.add(entry, name, space, around)
+        self.add(entry, space)
         self.spare += self.files[files:]
         # Listed by the same code, then moved: what is spare must meet the same bounds.
         del self.files[files:], self.closed[closed:], self.denied[denied:]
