@@ -138,7 +138,7 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     except UnreadableSubmission as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
-        found = next((one for one in top.children() if one.name == name), None)
+        found = next((child for child in top.children() if child.name == name), None)
         if found is None:
             raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
         top, stem = _opened(found) or found, found.name
@@ -306,7 +306,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
             return folder, f"names such as {system.title} makes", system.wraps
         if why := _why_class(below, of):
             return folder, why, False
-        further = [one for one in below if one.is_folder or _of_a_learner(one.name)]
+        further = [child for child in below if child.is_folder or _of_a_learner(child.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
             return None
@@ -319,17 +319,17 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 def _why_class(entries: list[Entry], of: _Class) -> str:
     """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
-    if any(matches_a_module(one.name, modules) or one.name.casefold() in own for one in entries):
+    if any(matches_a_module(entry.name, modules) or entry.name.casefold() in own for entry in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
-    boxes = [one for one in entries[:50] if one.is_folder or _of_a_learner(one.name)]
-    if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
+    boxes = [entry for entry in entries[:50] if entry.is_folder or _of_a_learner(entry.name)]
+    if of.known is not None and any(of.known(archive_stem(box.name) or box.name) for box in boxes):
         return "somebody who is in the roster"
     # Two folders that have one module each are two learners', or one learner's copies.
     count: Counter[str] = Counter()
-    for one in boxes:
+    for box in boxes:
         # One at a time, and no further than the answer.
-        count.update(LearnerFolder("", (one,)).modules(of.katas))
+        count.update(LearnerFolder("", (box,)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
             return f"several folders with a {found}.py of their own"
@@ -338,7 +338,9 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
 
 def _refuse_several(entries: list[Entry], of: _Class) -> None:
     """Refuse folders of which most look like classes: nobody is a learner because their group has a folder."""
-    several = {archive_stem(one.name) or one.name: one for one in entries if _opened(one) is not None}
+    several = {
+        archive_stem(entry.name) or entry.name: entry for entry in entries if _opened(entry) is not None
+    }
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
@@ -352,7 +354,7 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
-        names = " and ".join(printable(one.name) for one in classes[:2])
+        names = " and ".join(printable(entry.name) for entry in classes[:2])
         raise UsageError(
             f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
@@ -362,7 +364,9 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
 def _named_by_system(entries: list[Entry]) -> set[str]:
     """Return whom a system names there, if it is one's download."""
     system = _system(entries)
-    return {made.learner for one in entries if (made := system.made(one))} if system is not None else set()
+    return (
+        {made.learner for entry in entries if (made := system.made(entry))} if system is not None else set()
+    )
 
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
