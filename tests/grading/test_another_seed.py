@@ -30,14 +30,14 @@ def grade(kata: Kata, *words: str) -> Ran:
 
 def refused(monkeypatch: pytest.MonkeyPatch, kata: Kata) -> None:
     """Type the command while nothing of Ada's can be graded."""
-    answer = of_run.Run._answer
+    keep = of_run.Run._keep
 
-    def refusing(self: Any, future: Any, one: Any) -> Any:
-        given = answer(self, future, one)
-        return NotGraded("The pack is at fault.") if one.submission.learner == "ada" else given
+    def refusing(self: Any, submission: Any, seed: int, answer: Any, *told: Any) -> None:
+        given = NotGraded("The pack is at fault.") if submission.learner == "ada" else answer
+        keep(self, submission, seed, given, *told)
 
     with monkeypatch.context() as patched:
-        patched.setattr(of_run.Run, "_answer", refusing)
+        patched.setattr(of_run.Run, "_keep", refusing)
         assert grade(kata).code == 3
 
 

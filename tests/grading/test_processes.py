@@ -15,17 +15,17 @@ from grader.catalogue import Catalogue, Kata
 from grader.instructor.grading import processes
 from grader.instructor.grading.messages import (
     Answer,
-    Graded,
     NotGraded,
     Setup,
     Stopped,
     Task,
-    answer_decoder,
+    decode_answer,
     encode,
     task_decoder,
 )
 from grader.instructor.grading.run import RunPolicy, setup_for
 from grader.instructor.submissions import Bundle
+from grader.report.report import KataReport
 from tests.conftest import TINY
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS
 
@@ -45,22 +45,22 @@ def setup(sort: Kata) -> Setup:
 def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Answer:
     bundle = Bundle(MODULE, {MODULE: source.encode(), **files})
     task = Task(kata="insertion-sort", seed=3, bundle=bundle)
-    return answer_decoder.decode(processes.grade(encode(setup), encode(task)))
+    return decode_answer(processes.grade(encode(setup), encode(task)))
 
 
 def test_a_right_answer(setup: Setup) -> None:
     answer = ask(setup)
-    assert isinstance(answer, Graded)
-    assert (answer.report.status, answer.report.seed) == ("pass", 3)
-    assert any(check.hidden for check in answer.report.checks)
-    assert answer.report.file == MODULE
+    assert isinstance(answer, KataReport)
+    assert (answer.status, answer.seed) == ("pass", 3)
+    assert any(check.hidden for check in answer.checks)
+    assert answer.file == MODULE
 
 
 def test_what_lies_beside_the_module_can_be_imported(setup: Setup) -> None:
     source = "from parts.pick import pick\n\ndef insertion_sort(values):\n    return pick(values)\n"
     answer = ask(setup, source, **{"parts/__init__.py": b"", "parts/pick.py": b"pick = sorted\n"})
-    assert isinstance(answer, Graded)
-    assert answer.report.checks[0].status == "pass", answer.report.message
+    assert isinstance(answer, KataReport)
+    assert answer.checks[0].status == "pass", answer.message
 
 
 def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
@@ -79,8 +79,8 @@ def test_a_station_that_was_killed_is_replaced_and_its_task_done_again(
     monkeypatch.setattr(processes.GradingProcess, "run_task", kill_first)
     answer = ask(setup)
     assert killed
-    assert isinstance(answer, Graded)
-    assert answer.report.status == "pass"
+    assert isinstance(answer, KataReport)
+    assert answer.status == "pass"
 
 
 def test_a_station_that_dies_again_and_again_is_a_refusal(
@@ -127,8 +127,8 @@ def test_a_fault_that_passes_while_the_reference_is_graded_is_nobodys(
 ) -> None:
     asked = dies_unless(monkeypatch, lambda task: len(asked) > processes.ATTEMPTS)
     answer = ask(setup)
-    assert isinstance(answer, Graded)
-    assert (answer.report.status, len(asked)) == ("pass", processes.ATTEMPTS + 2)
+    assert isinstance(answer, KataReport)
+    assert (answer.status, len(asked)) == ("pass", processes.ATTEMPTS + 2)
 
 
 @pytest.mark.nightly
@@ -175,8 +175,8 @@ def test_a_station_that_takes_nothing_is_replaced_and_nobody_is_charged(
     met = before_asking(monkeypatch, stop)
     answer = ask(setup, **{"beside.txt": b"x" * size})
     assert met[0]._process.returncode == -signal.SIGKILL
-    assert isinstance(answer, Graded)
-    assert answer.report.status == "pass"
+    assert isinstance(answer, KataReport)
+    assert answer.status == "pass"
 
 
 def test_an_answer_that_makes_no_sense_is_the_machines(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,8 +222,8 @@ def test_who_keeps_the_grader_busy_for_ever_gets_a_time_out_and_the_class_goes_o
     assert "kept the grader busy" in answer.message
     assert [process._process.returncode for process in begun] == [-signal.SIGKILL, -signal.SIGKILL, None]
     answer = ask(stuck)
-    assert isinstance(answer, Graded)
-    assert answer.report.checks[0].status == "pass"
+    assert isinstance(answer, KataReport)
+    assert answer.checks[0].status == "pass"
 
 
 def test_a_grader_that_everything_keeps_busy_is_nobodys_fault(

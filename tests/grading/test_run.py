@@ -14,7 +14,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
 from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.records import Key
-from grader.instructor.grading.messages import Graded, NotGraded, Stopped, Task, encode, task_decoder
+from grader.instructor.grading.messages import NotGraded, Stopped, Task, encode_answer, task_decoder
 from grader.instructor.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
 from grader.instructor.submissions import Bundle, Submission
 from grader.report.report import KataReport
@@ -60,13 +60,13 @@ class Pupil:
         return [Submission(learner=self.learner, kata=kata.slug, bundle=bundle) for kata in katas]
 
 
-Answer = Callable[[Task], Graded | NotGraded | Stopped]
+Answer = Callable[[Task], KataReport | NotGraded | Stopped]
 
 
-def passes(task: Task) -> Graded:
+def passes(task: Task) -> KataReport:
     status = "pass" if task.bundle is not None else "missing"
     report = KataReport(kata=task.kata, number="1", status=status, score=1, max_score=1, seed=task.seed)  # type: ignore[arg-type]
-    return Graded(report)
+    return report
 
 
 class Desk(Executor):
@@ -81,7 +81,7 @@ class Desk(Executor):
         self.tasks.append(task)
         future: Future[Any] = Future()
         try:
-            future.set_result(encode(self.answer(task)))
+            future.set_result(encode_answer(self.answer(task)))
         except Exception as error:
             future.set_exception(error)
         return future
@@ -170,7 +170,7 @@ def test_a_fixed_seed_is_everybodys(katas: list[Kata]) -> None:
 def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
     book = Book()
 
-    def refuses_ada(task: Task) -> Graded | NotGraded:
+    def refuses_ada(task: Task) -> KataReport | NotGraded:
         return NotGraded("no room", "free some") if task.bundle is not None else passes(task)
 
     tally = Run(katas, book, RunPolicy()).grade(
@@ -190,7 +190,7 @@ def test_a_refusal_leaves_a_row_that_is_tried_again(katas: list[Kata]) -> None:
 def test_a_task_that_the_executor_loses_is_handed_out_again(katas: list[Kata]) -> None:
     lost: list[str] = []
 
-    def loses_some(task: Task) -> Graded:
+    def loses_some(task: Task) -> KataReport:
         if lost.count(task.kata) < TRIES - 1:
             lost.append(task.kata)
             raise ConnectionError("the machine is gone")
@@ -203,7 +203,7 @@ def test_a_task_that_the_executor_loses_is_handed_out_again(katas: list[Kata]) -
 
 
 def test_a_task_that_is_lost_for_good_is_a_refusal_for_that_learner_alone(katas: list[Kata]) -> None:
-    def loses_one(task: Task) -> Graded:
+    def loses_one(task: Task) -> KataReport:
         if task.kata == katas[1].slug:
             raise ConnectionError("the machine is gone")
         return passes(task)
@@ -244,7 +244,7 @@ def test_who_stops_the_grader_twice_has_a_time_out_that_stays(katas: list[Kata])
 def test_an_executor_that_is_gone_ends_the_run_and_keeps_what_was_graded(katas: list[Kata]) -> None:
     book = Book()
 
-    def breaks(task: Task) -> Graded:
+    def breaks(task: Task) -> KataReport:
         if task.kata == katas[2].slug:
             raise BrokenExecutor("no more")
         return passes(task)
@@ -275,7 +275,7 @@ def test_no_more_is_read_than_is_being_graded(katas: list[Kata]) -> None:
     def finish() -> None:
         nonlocal open_now
         for future, task in waiting:
-            future.set_result(encode(passes(task)))
+            future.set_result(encode_answer(passes(task)))
         done[0] += len(waiting)
         open_now -= len(waiting)
         waiting.clear()
@@ -293,7 +293,7 @@ def test_a_report_that_cannot_be_kept_is_our_fault_and_ends_no_run(katas: list[K
                 raise SerializationError("score is nan")
             super().record(submission, key, report)
 
-    def endless(task: Task) -> Graded:
+    def endless(task: Task) -> KataReport:
         graded = passes(task)
         if task.kata == katas[1].slug:
             graded.report.score = math.inf

@@ -16,7 +16,7 @@ from grader.catalogue import Catalogue, Kata
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.roster import normalized_name
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.messages import Graded, encode, task_decoder
+from grader.instructor.grading.messages import encode_answer, task_decoder
 from grader.instructor.grading.problems import MISNAMED, problems
 from grader.instructor.grading.roster_matching import match_learners
 from grader.instructor.grading.run import Run, RunPolicy
@@ -74,7 +74,7 @@ class Points(Executor):
         assert task.bundle is not None, task.message
         found: Future[bytes] = Future()
         score = float(task.bundle.files[task.bundle.main])
-        found.set_result(encode(Graded(report(None, task.kata, score=score))))
+        found.set_result(encode_answer(report(None, task.kata, score=score)))
         return found
 
 

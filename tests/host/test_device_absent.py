@@ -11,7 +11,7 @@ import torch
 
 from grader.devices import Device, known
 from grader.errors import UsageError
-from grader.instructor.grading.messages import NotGraded, Task, answer_decoder, encode
+from grader.instructor.grading.messages import NotGraded, Task, decode_answer, encode
 from grader.instructor.grading.processes import grade, grading_processes
 from grader.instructor.grading.run import RunPolicy, setup_for
 from tests.conftest import TINY, Ran
@@ -86,7 +86,7 @@ def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(mon
     with grading_processes():
         with grading_processes():
             pass  # one use that ends leaves the others theirs
-        answer = answer_decoder.decode(
+        answer = decode_answer(
             grade(setup, encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
         )
     assert isinstance(answer, NotGraded)

@@ -14,7 +14,7 @@ import pytest
 from grader.engine.timing import device
 from grader.errors import EngineError, MachineFault
 from grader.instructor.grading.grading_process import in_turn
-from grader.instructor.grading.messages import Graded, Setup, Task
+from grader.instructor.grading.messages import Setup, Task
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 
@@ -188,8 +188,8 @@ def test_beside_others_on_a_gpu_only_a_pass_is_believed(want: Want, outcomes: li
 
     task = Task(kata="masks", seed=0, bundle=Bundle("masks.py", {"masks.py": b""}))
     answer = in_turn(task, Setup(katas={}, device="cuda"), began.append, graded)
-    assert isinstance(answer, Graded)
-    assert answer.report.status == outcomes[-1]
+    assert isinstance(answer, KataReport)
+    assert answer.status == outcomes[-1]
     assert next(left, None) is None
     assert began == [0.0] * 2 * len(outcomes)
 

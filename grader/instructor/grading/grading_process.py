@@ -31,11 +31,11 @@ from grader.errors import EngineError, KataError, MachineFault
 from grader.instructor.grading.cache_key import kata_digest
 from grader.instructor.grading.messages import (
     Answer,
-    Graded,
     NotGraded,
     Setup,
+    Stopped,
     Task,
-    encode,
+    encode_answer,
     setup_decoder,
     task_decoder,
 )
@@ -67,7 +67,7 @@ def main() -> None:
             launcher.close()
     except KataError as error:
         # Nothing was asked yet; the first request is answered with why nothing can be graded.
-        refusal = encode(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
+        refusal = encode_answer(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
         while read_frame(requests):
             write_frame(answers, refusal)
 
@@ -105,7 +105,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
                 timed_s=setup.queue_s,
             )
             graded = partial(grade, task, suites[task.kata], launcher, options)
-            write_frame(answers, encode(in_turn(task, setup, tell, graded)))
+            write_frame(answers, encode_answer(in_turn(task, setup, tell, graded)))
 
 
 def in_turn(
@@ -116,7 +116,7 @@ def in_turn(
     def answer() -> Answer:
         tell(0.0)
         try:
-            return Graded(_isolated(graded(), setup))
+            return _isolated(graded(), setup)
         except KataError as error:
             return NotGraded(error.message, error.hint, again=isinstance(error, MachineFault))
 
@@ -127,7 +127,7 @@ def in_turn(
         first = answer()
     # Neighbours share a GPU's memory and its time, and no limit keeps one of them from taking all: of what ran
     # together with others only a pass is believed.
-    if not shares_gpu or (isinstance(first, Graded) and first.report.status == "pass"):
+    if not shares_gpu or (not isinstance(first, NotGraded | Stopped) and first.status == "pass"):
         return first
     tell(setup.queue_s)
     with exclusive_lock(setup.device):

@@ -34,14 +34,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["found", "missing", "error"] = "found"
     message: str | None = None
     """Why there is nothing to grade, when there is not."""
+    tries: int = 1
+    """How often it was handed out: an executor may lose it."""
     control: bool = False
     """Grade the kata's reference in its place, if there is one: is this machine to blame, or what was handed in?"""
-
-
-class Graded(msgspec.Struct, frozen=True, tag="graded"):
-    """The outcome."""
-
-    report: KataReport
 
 
 class NotGraded(msgspec.Struct, frozen=True, tag="refused"):
@@ -60,9 +56,27 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
     status: Literal["timeout", "error"] = "timeout"
 
 
-Answer = Graded | NotGraded | Stopped
+Answer = KataReport | NotGraded | Stopped
 
 setup_decoder = msgspec.msgpack.Decoder(Setup)
 task_decoder = msgspec.msgpack.Decoder(Task)
-answer_decoder: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 encode = msgspec.msgpack.encode
+# A report goes as it is, anything else in a list of one: msgspec tells a map from a list, and a report has no tag.
+_answer_decoder: msgspec.msgpack.Decoder[KataReport | tuple[NotGraded | Stopped]] = msgspec.msgpack.Decoder(
+    KataReport | tuple[NotGraded | Stopped]
+)
+
+
+def encode_answer(answer: Answer) -> bytes:
+    """Return an answer to a task in bytes."""
+    return encode(answer if isinstance(answer, KataReport) else (answer,))
+
+
+def decode_answer(data: bytes) -> Answer:
+    """Return what `encode_answer` encoded.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    answer = _answer_decoder.decode(data)
+    return answer if isinstance(answer, KataReport) else answer[0]

@@ -27,15 +27,16 @@ from grader.errors import KataError
 from grader.instructor.grading.grading_process import LENGTH, SECONDS
 from grader.instructor.grading.messages import (
     Answer,
-    Graded,
     NotGraded,
     Stopped,
-    answer_decoder,
+    decode_answer,
     encode,
+    encode_answer,
     task_decoder,
 )
 from grader.instructor.submissions.submission import Bundle
 from grader.machine import processor_time
+from grader.report.report import KataReport
 
 START_S = 120.0
 """How long one may take to import torch, collect the checks and begin its first task on a busy machine."""
@@ -223,22 +224,22 @@ def grade(setup: bytes, task: bytes) -> bytes:
     """Grade one task at a grading process of this process, which is started when none is free. Never raises."""
     failures: list[NotGraded | Stopped] = []
     for _ in range(ATTEMPTS):
-        if isinstance(answer := _tried(setup, task), Graded):
-            return encode(answer)
+        if isinstance(answer := _tried(setup, task), KataReport):
+            return encode_answer(answer)
         failures.append(answer)
         if isinstance(answer, NotGraded) and not answer.again:
             break
     # The kata's reference: where it is not graded here either, the machine is at fault and no submission.
-    if not isinstance(_tried(setup, _control(task)), Graded):
+    if not isinstance(_tried(setup, _control(task)), KataReport):
         last = failures[-1]
-        return encode(NotGraded(last.message, last.hint if isinstance(last, NotGraded) else None))
+        return encode_answer(NotGraded(last.message, last.hint if isinstance(last, NotGraded) else None))
     # A last chance, now that the machine is known to be well; not for one that only stood still, and would
     # again.
     if not isinstance(failures[-1], Stopped):
-        if isinstance(answer := _tried(setup, task), Graded):
-            return encode(answer)
+        if isinstance(answer := _tried(setup, task), KataReport):
+            return encode_answer(answer)
         failures.append(answer)
-    return encode(_charged(failures[-1], len(failures)))
+    return encode_answer(_charged(failures[-1], len(failures)))
 
 
 def _tried(setup: bytes, task: bytes) -> Answer:
@@ -289,7 +290,7 @@ def _ask(setup: bytes, task: bytes) -> Answer:
     process = _take(setup)
     usable = False
     try:
-        answer = answer_decoder.decode(process.run_task(task))
+        answer = decode_answer(process.run_task(task))
         # One that ran out of something may still be short of it: the next try gets a fresh one.
         usable = not (isinstance(answer, NotGraded) and answer.again)
         return answer

@@ -21,12 +21,11 @@ from grader.instructor.grading.cache_key import kata_digest, seed_for, terms_of
 from grader.instructor.grading.cache_key import versions as versions_here
 from grader.instructor.grading.messages import (
     Answer,
-    Graded,
     NotGraded,
     Setup,
     Stopped,
     Task,
-    answer_decoder,
+    decode_answer,
     encode,
 )
 from grader.instructor.grading.processes import grade
@@ -99,17 +98,6 @@ Watch = Callable[[Tally, Submission, KataReport | None], None]
 """Told after every row; the report is None where the old mark stands."""
 
 
-@dataclass
-class _PendingTask:
-    """A submission that was handed to the executor and is not graded yet."""
-
-    submission: Submission
-    key: Key
-    seed: int
-    task: bytes
-    tries: int = 1
-
-
 class Run:
     """One run over a class."""
 
@@ -143,36 +131,39 @@ class Run:
             EngineError: the executor is gone. What was graded until then is kept.
         """
         tally = Tally(total=len(learners) * len(self._katas) if total is None else total)
-        out: dict[Future[bytes], _PendingTask] = {}
+        out: dict[Future[bytes], tuple[Submission, Task]] = {}
         waiting = self._wanted(learners, tally, watch)
         try:
             while True:
-                while len(out) < AHEAD * slots and (one := next(waiting, None)) is not None:
-                    out[self._hand_out(executor, one)] = one
+                while len(out) < AHEAD * slots and (wanted := next(waiting, None)) is not None:
+                    out[self._hand_out(executor, wanted[1])] = wanted
                 # Nothing is being graded and nothing waits.
                 if not out:
                     return tally
                 done = wait(out, return_when=FIRST_COMPLETED).done
                 for future in [future for future in out if future in done]:  # in the order of handing out
-                    one = out.pop(future)
-                    answer = self._answer(future, one)
+                    submission, task = out.pop(future)
+                    answer = self._answer(future, task)
                     if answer is None:
-                        one.tries += 1
-                        out[self._hand_out(executor, one)] = one
+                        task = msgspec.structs.replace(task, tries=task.tries + 1)
+                        out[self._hand_out(executor, task)] = submission, task
                     else:
-                        self._keep(one, answer, tally, watch)
+                        self._keep(submission, task.seed, answer, tally, watch)
         finally:
             for future in out:
                 future.cancel()
 
-    def _wanted(self, learners: Iterable[Learner], tally: Tally, watch: Watch) -> Iterator[_PendingTask]:
+    def _wanted(
+        self, learners: Iterable[Learner], tally: Tally, watch: Watch
+    ) -> Iterator[tuple[Submission, Task]]:
+        """Yield what is to be graded, and note of the rest what became of it."""
         for learner in learners:
             known, tries = (
                 self._recording.keys(learner.learner),
                 self._recording.ungraded_tries(learner.learner),
             )
             submissions = list(learner.submissions(self._katas))
-            self._left.update((one.learner, one.kata) for one in submissions)
+            self._left.update((submission.learner, submission.kata) for submission in submissions)
             for submission in submissions:
                 had = known.get(submission.kata, frozenset())
                 if submission.answers is not None:
@@ -189,9 +180,8 @@ class Run:
                     continue
                 tally.notes += [(submission, note) for note in submission.notes]
                 if submission.denied is not None:
-                    one = _PendingTask(submission, self._key(submission, 0), 0, b"")
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
-                    self._keep(one, why, tally, watch)
+                    self._keep(submission, 0, why, tally, watch)
                     continue
                 key, seed = self._draw(submission, had, tries)
                 if key in had and not self._policy.force:
@@ -201,7 +191,7 @@ class Run:
                     watch(tally, submission, None)
                 else:
                     known[submission.kata] = had | {key}  # an earlier attempt may be among them
-                    yield _PendingTask(submission, key, seed, self._task(submission, seed))
+                    yield submission, _task(submission, seed)
 
     def _draw(
         self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str | None], int]
@@ -226,54 +216,43 @@ class Run:
         why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
         return Key(None, hashlib.sha256(why.encode()).hexdigest())
 
-    def _task(self, submission: Submission, seed: int) -> bytes:
-        return encode(
-            Task(
-                kata=submission.kata,
-                seed=seed,
-                bundle=submission.bundle,
-                status=submission.status,
-                message=submission.message,
-            )
-        )
-
-    def _hand_out(self, executor: Executor, one: _PendingTask) -> Future[bytes]:
+    def _hand_out(self, executor: Executor, task: Task) -> Future[bytes]:
         try:
-            return executor.submit(grade, self._setup, one.task)
+            return executor.submit(grade, self._setup, encode(task))
         except (RuntimeError, OSError) as error:
             raise _lost(error) from error
 
-    def _answer(self, future: Future[bytes], one: _PendingTask) -> Answer | None:
+    def _answer(self, future: Future[bytes], task: Task) -> Answer | None:
         """Return the answer; None when the executor lost the task and it should be handed out again."""
         try:
             answer = future.result()
         except (BrokenExecutor, CancelledError) as error:
             raise _lost(error) from error
         except Exception as error:  # an executor's own: the machine that graded is gone
-            if one.tries < TRIES:
+            if task.tries < TRIES:
                 return None
             return NotGraded(f"The machine that was grading was lost {TRIES} times ({type(error).__name__}).")
         try:
-            return answer_decoder.decode(answer)
+            return decode_answer(answer)
         except (msgspec.DecodeError, TypeError) as error:
             return NotGraded(
                 f"The result that came back from grading cannot be understood ({error}).",
                 "Install the same version of Kata on every machine that grades.",
             )
 
-    def _keep(self, one: _PendingTask, answer: Answer, tally: Tally, watch: Watch) -> None:
-        submission, key = one.submission, one.key
-        if isinstance(answer, Graded):
-            report = answer.report
+    def _keep(self, submission: Submission, seed: int, answer: Answer, tally: Tally, watch: Watch) -> None:
+        key = self._key(submission, seed)
+        if isinstance(answer, KataReport):
+            report = answer
         elif isinstance(answer, Stopped):
-            report = self._without(one, answer.status, answer.message)
+            report = self._without(submission, seed, answer.status, answer.message)
         else:
             tally.refused.append((submission, answer))
             # A row all the same, with the kata's maximum, or the others would make a whole mark; and with terms that
             # never recur, so that the next run tries again.
             key = Key(key.digest, None)
             text = f"This was not graded, and it is not the submission's fault. {answer.message}"
-            report = self._without(one, "error", text)
+            report = self._without(submission, seed, "error", text)
         report.learner = submission.learner
         try:
             self._recording.record(submission, key, report)
@@ -281,7 +260,7 @@ class Run:
             refused = NotGraded(
                 f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
             )
-            self._keep(one, refused, tally, watch)
+            self._keep(submission, seed, refused, tally, watch)
             return
         tally.graded += 1
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
@@ -294,9 +273,20 @@ class Run:
         if not self._left[of]:
             self._recording.reach(submission)
 
-    def _without(self, one: _PendingTask, status: KataStatus, message: str) -> KataReport:
-        kata = next(kata for kata in self._katas if kata.slug == one.submission.kata)
-        return without_checks(kata, self._policy, one.seed, status, message)
+    def _without(self, submission: Submission, seed: int, status: KataStatus, message: str) -> KataReport:
+        kata = next(kata for kata in self._katas if kata.slug == submission.kata)
+        return without_checks(kata, self._policy, seed, status, message)
+
+
+def _task(submission: Submission, seed: int) -> Task:
+    """Return what may be known of a submission where it is graded: not whose it is."""
+    return Task(
+        kata=submission.kata,
+        seed=seed,
+        bundle=submission.bundle,
+        status=submission.status,
+        message=submission.message,
+    )
 
 
 def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus, message: str) -> KataReport:

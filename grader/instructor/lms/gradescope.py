@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student, turned
-from grader.instructor.lms.system import Claim, Download, ItemT, Place, Roster, System, SystemName, Times
+from grader.instructor.lms.system import Claim, Download, ItemT, Roster, System, SystemName, Times
 
 METADATA = "submission_metadata.yml"
 
@@ -72,7 +72,7 @@ class Gradescope(System):
             return found
         found.taken = {*folders, *([] if described is None else [described])}
         claims: dict[tuple[int, str], Claim[ItemT]] = {}
-        shared: dict[tuple[int, str], list[Place[ItemT]]] = {}
+        shared: dict[tuple[int, str], list[ItemT]] = {}
         known = _described(described, found.notes)
         for item in folders:
             handin = known.get(item.name, _Handin())
@@ -89,11 +89,8 @@ class Gradescope(System):
                     (3, item.name),
                 )
                 claim = claims.setdefault((rank, identity), Claim(identity, item.name, rank))
-                place = Place(
-                    item,
-                    submitted_at=handin.created_at,
-                    time_source=self.title if handin.created_at else None,
-                )
+                source = self.title if handin.created_at else None
+                place = item.handed_in(at=handin.created_at, time_source=source)
                 (claim.places if len(who) < 2 else shared.setdefault((rank, identity), [])).append(place)
                 claim.ids.update({**person, self.name: item.name})
                 claim.notes += _doubts(item.name, person, who, known=bool(known), more=len(claim.places) > 1)
@@ -101,7 +98,7 @@ class Gradescope(System):
             # If you hand in for a group you say who is in it. That must not stand against what somebody handed in
             # alone.
             if claims[key].places:
-                names = ", ".join(place.entry.name for place in places)
+                names = ", ".join(place.name for place in places)
                 claims[key].notes.append(f"named as a member of a group in {names}, which was left out")
             else:
                 claims[key].places += places

@@ -14,7 +14,6 @@ from grader.instructor.lms.system import (
     Download,
     Item,
     ItemT,
-    Place,
     System,
     SystemName,
     inside,
@@ -73,10 +72,10 @@ class Ilias(System):
         """Add the files one by one, for late ones are called otherwise than the learner called them."""
         there = inside(item)
         if not there:
-            claim.places.append(Place(item))
+            claim.places.append(item.handed_in())
         for entry in there:
             late = _LATE.fullmatch(entry.name)
             around = (entry.name,) if entry.is_folder else ()
             claim.places.append(
-                Place(entry, late and late["original"], None, self.title if late else None, around)
+                entry.handed_in(late and late["original"], None, self.title if late else None, around)
             )

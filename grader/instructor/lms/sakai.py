@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.lms.system import Claim, ItemT, Place, System, SystemName, inside
+from grader.instructor.lms.system import Claim, ItemT, System, SystemName, inside
 
 WORK = "Submission attachment(s)"
 _PERSON = re.compile(r"(?P<last>[^()]+), (?P<first>[^()]*)\((?P<login>[^()\s]+)\)")
@@ -36,9 +36,9 @@ class Sakai(System):
         stamp = there.get("timestamp.txt")
         at = None if stamp is None else _time(stamp)
         if WORK in there:
-            claim.places.append(Place(there[WORK], None, at, None if at is None else self.title))
+            claim.places.append(there[WORK].handed_in(None, at, None if at is None else self.title))
         elif not there:
-            claim.places.append(Place(item))
+            claim.places.append(item.handed_in())
         if any(name.endswith("_submissionText.html") for name in there):
             claim.notes.append("a text was typed into Sakai; it is not read")
 

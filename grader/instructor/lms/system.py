@@ -43,6 +43,23 @@ class Item(Protocol):
         """Return a file's lines; UnreadableSubmission or OSError as soon as it cannot be read."""
         ...
 
+    def handed_in(
+        self,
+        original: str | None = None,
+        at: datetime | None = None,
+        time_source: str | None = None,
+        around: tuple[str, ...] = (),
+    ) -> Self:
+        """Return it as a learner's work.
+
+        Args:
+            original: a file's name before a system renamed it.
+            at: when it was handed in, without a zone where the system names none.
+            time_source: who says so; without a time, who marks it late.
+            around: folders that it lies in, where what else lies in them does not count.
+        """
+        ...
+
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -58,8 +75,8 @@ def inside(item: ItemT) -> list[ItemT]:
 def add_numbered(claim: Claim[ItemT], numbered: Mapping[int, ItemT], around: tuple[str, ...] = ()) -> None:
     """Add of versions in the folders `around` the newest, which has the highest number; older ones may be taken."""
     newest, *older = (numbered[number] for number in sorted(numbered, reverse=True))
-    claim.places.append(Place(newest, around=around))
-    claim.earlier += [Place(version, around=(*around, version.name)) for version in older]
+    claim.places.append(newest.handed_in(around=around))
+    claim.earlier += [version.handed_in(around=(*around, version.name)) for version in older]
     if older:
         of, left = "".join(f" of {name}" for name in around), ", ".join(version.name for version in older)
         claim.notes.append(f"only {newest.name}{of} counts; left out: {left}")
@@ -105,21 +122,6 @@ class SystemName:
     """What the system knows them by; None: the key."""
 
 
-@dataclass(frozen=True, eq=False)
-class Place(Generic[ItemT]):
-    """Where work of a learner lies."""
-
-    entry: ItemT
-    original: str | None = None
-    """A file's name before a system renamed it."""
-    submitted_at: datetime | None = None
-    """Without a zone where the system names none."""
-    time_source: str | None = None
-    """Who says so; without a time, who marks it late."""
-    around: tuple[str, ...] = ()
-    """Folders that it lies in, where what else lies in them does not count."""
-
-
 @dataclass
 class Claim(Generic[ItemT]):
     """Somebody's work: who, and where."""
@@ -130,8 +132,9 @@ class Claim(Generic[ItemT]):
     rank: int = 0
     """How sure the name is; where two claim one name, the surer keeps it: 0 is what a system vouches for."""
     ids: dict[str, str] = field(default_factory=dict)
-    places: list[Place[ItemT]] = field(default_factory=list)
-    earlier: list[Place[ItemT]] = field(default_factory=list)
+    places: list[ItemT] = field(default_factory=list)
+    """The folders and files, as `Item.handed_in` returns them."""
+    earlier: list[ItemT] = field(default_factory=list)
     """What does not count, being older, the newest first: somebody may decide that it is the answer."""
     notes: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
@@ -263,10 +266,10 @@ class System:
             found.claims.append(claim)
         return found
 
-    def place(self, item: ItemT, made: SystemName) -> Place[ItemT]:
-        """Return the place that a name of the system's stands for."""
+    def place(self, item: ItemT, made: SystemName) -> ItemT:
+        """Return a file or folder as the work that its name says it is."""
         source = self.title if made.late or made.submitted_at is not None else None
-        return Place(item, made.original, made.submitted_at, source)
+        return item.handed_in(made.original, made.submitted_at, source)
 
     def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
         """Add what somebody handed in, of a file or folder that counts, to their claim."""

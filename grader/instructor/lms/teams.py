@@ -12,7 +12,6 @@ from grader.instructor.lms.system import (
     Claim,
     Download,
     ItemT,
-    Place,
     System,
     SystemName,
     add_numbered,
@@ -51,7 +50,7 @@ class Teams(System):
         """Add the newest version of every assignment."""
         there = inside(item)
         if not there:
-            claim.places.append(Place(item))
+            claim.places.append(item.handed_in())
         for entry in there:
             versions = {
                 int(found[1]): below for below in inside(entry) if (found := _VERSION.fullmatch(below.name))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import re
 import stat
 import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import IO, Any
 
 from grader.catalogue import SUBMISSION_SUFFIXES
-from grader.data_files import READING, NotRegularError, UnreadableSubmission, regular_file
+from grader.data_files import UnreadableSubmission
 from grader.errors import EngineError
+from grader.instructor.submissions.entry import ARROW, Entry, Reader, bounded, megabytes, open_file, too_large
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.safe_path import SafePath
 
@@ -39,6 +38,9 @@ RATIO_FROM = 64 << 20
 BULK = 50
 """The archive of a whole class may be that many times larger than one learner's."""
 
+MAX_NESTED = 64 << 20
+"""An archive inside an archive is read into memory."""
+
 _CHUNK = 1 << 16
 _FOREIGN = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"), (b"Rar!\x1a\x07", "a RAR archive"), (b"BZh", "compressed with bzip2"),
@@ -57,30 +59,19 @@ class UnpackingBudget:
         """Note that so much is unpacked.
 
         Raises:
-            Refused: it is too much, together with what was unpacked before.
+            UnreadableSubmission: it is too much, together with what was unpacked before.
         """
         self.left -= size
         if self.left < 0:
             raise UnreadableSubmission(
-                f"unpacks to more than {_megabytes(self.whole)}, the limit for all such archives together"
+                f"unpacks to more than {megabytes(self.whole)}, the limit for all such archives together"
             )
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One file in an archive; `problem` when it is never read."""
-
-    parts: tuple[str, ...]
-    size: int
-    problem: str | None
-    read: Callable[[int], bytes]
-    """Return the content, at most so many bytes; Refused when there is more or it cannot be read."""
 
 
 def open_archive(
     source: SafePath | bytes, name: str, *, scale: int = 1, room: UnpackingBudget | None = None
-) -> list[Member]:
-    """Return what is in the archive, in its order.
+) -> list[Entry]:
+    """Return the files in the archive, in its order; the folder that lists one says where it lies.
 
     Args:
         source: a file, or the content of one.
@@ -89,7 +80,7 @@ def open_archive(
         room: what it may be unpacked into, shared with others.
 
     Raises:
-        Refused: corrupt, too large, a bomb, or no archive.
+        UnreadableSubmission: corrupt, too large, a bomb, or no archive.
         EngineError: the temporary folder is full.
     """
     room = room or UnpackingBudget(scale)
@@ -110,7 +101,27 @@ def open_archive(
         ) from None
 
 
-def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget], Iterator[Member]]:
+def opened(
+    entry: Entry, limit: int = MAX_NESTED, *, scale: int = 1, room: UnpackingBudget | None = None
+) -> Entry:
+    """Return an archive as a folder.
+
+    Args:
+        entry: the archive.
+        limit: how large it may be where it lies in another one.
+        scale: as for `open_archive`.
+        room: as for `open_archive`.
+
+    Raises:
+        UnreadableSubmission: it cannot be opened.
+        EngineError: the temporary folder is full.
+    """
+    source = entry.spot if entry.spot is not None else entry.read(limit)
+    files = open_archive(source, entry.name, scale=scale, room=room)
+    return Entry(entry.name, f"{entry.label}{ARROW}", "folder", tuple(files))
+
+
+def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget], Iterator[Entry]]:
     """Return what reads an archive that begins so: people rename archives, and systems do."""
     for magic, what in _FOREIGN:
         if head.startswith(magic):
@@ -126,14 +137,6 @@ def _kind(head: bytes, name: str) -> Callable[[IO[bytes], int, UnpackingBudget],
     if archive_stem(name) is None:
         raise UnreadableSubmission("is neither a folder nor an archive")
     return _tar if name.casefold().endswith((".tar", ".tar.gz", ".tgz")) else _zip
-
-
-def open_file(spot: SafePath) -> IO[bytes]:
-    """Return an ordinary file, opened; Refused when it is none."""
-    try:
-        return regular_file(spot.open(READING | os.O_NOFOLLOW))  # a link must not lead out of the class
-    except (NotRegularError, IsADirectoryError):
-        raise UnreadableSubmission("is not a regular file") from None
 
 
 def _reason(error: Exception) -> str:
@@ -176,7 +179,7 @@ class _Guard(io.RawIOBase):
         super().close()
 
 
-def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]:
+def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Entry]:
     # zipfile reads the whole directory at once, however large it says it is: here the bytes are counted.
     guard = _Guard(raw, (MAX_DIRECTORY + (1 << 18)) * scale)
     archive = zipfile.ZipFile(guard)
@@ -188,12 +191,12 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
     packed = sum(info.compress_size for info in infos)
     if total > MAX_UNPACKED * scale:
         raise UnreadableSubmission(
-            f"would unpack to {_megabytes(total)}; at most {_megabytes(MAX_UNPACKED * scale)} is unpacked"
+            f"would unpack to {megabytes(total)}; at most {megabytes(MAX_UNPACKED * scale)} is unpacked"
         )
     # Small archives may be as dense as they like: a file of zeros is not an attack.
     if total > RATIO_FROM * scale and total > RATIO * packed:
         raise UnreadableSubmission(
-            f"would unpack to {_megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
+            f"would unpack to {megabytes(total)}, {total // max(packed, 1)} times its size: a zip bomb"
         )
     # A backslash in a name is a folder for Windows' own zips, and a letter like others elsewhere.
     windows = scale == 1 or _windows([info.filename for info in infos])
@@ -201,7 +204,7 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         name = _zip_name(info)
         if name.endswith(("/", "\\") if windows else "/"):
             continue
-        parts, problem = _safe(name, windows=windows)
+        path, problem = _safe(name, windows=windows)
         mode = info.external_attr >> 16
         if stat.S_ISLNK(mode):
             problem = "is a link; links are not followed"
@@ -212,7 +215,7 @@ def _zip(raw: IO[bytes], scale: int, _room: UnpackingBudget) -> Iterator[Member]
         elif info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             # The others cannot be unpacked a piece at a time.
             problem = "is compressed in an unusual way: make the zip with the usual settings"
-        yield Member(parts, info.file_size, problem, _zip_reader(archive, info))
+        yield Entry(path[-1], "", problem, _zip_reader(archive, info), info.file_size, path)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -225,13 +228,13 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
         return info.filename
 
 
-def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[int], bytes]:
+def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Reader:
     def read(limit: int) -> bytes:
         if info.file_size > limit:
             raise too_large(info.file_size, limit)
         try:
             with archive.open(info) as file:
-                return _bounded(file, limit)
+                return bounded(file, limit)
         except UnreadableSubmission:
             raise
         except Exception as error:
@@ -240,7 +243,7 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[in
     return read
 
 
-def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
+def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Entry]:
     if raw.read(2) == b"\x1f\x8b":
         raw = _unpacked(raw, room)
     guard = _Guard(raw, MAX_HEADER)
@@ -257,14 +260,15 @@ def _tar(raw: IO[bytes], scale: int, room: UnpackingBudget) -> Iterator[Member]:
             raise UnreadableSubmission(f"holds more than {MAX_ENTRIES * scale} entries")
         if info.isdir():
             continue
-        parts, problem = _safe(info.name, windows=scale == 1)
+        path, problem = _safe(info.name, windows=scale == 1)
         if info.issym() or info.islnk():
             problem = "is a link; links are not followed"
         elif info.issparse():
             problem = "is a sparse file; hand in a regular one"
         elif not info.isreg() or info.size < 0:
             problem = "is not a regular file"
-        yield Member(parts, info.size, problem, _tar_reader(guard, info.offset_data, info.size))
+        read = _tar_reader(guard, info.offset_data, info.size)
+        yield Entry(path[-1], "", problem, read, info.size, path)
     guard.budget = MAX_HEADER
     # tarfile ends quietly at an entry that it cannot read, as if the archive were over.
     guard.seek(archive.offset)
@@ -299,7 +303,7 @@ def _write(plain: IO[bytes], chunk: bytes) -> None:
         ) from error
 
 
-def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]:
+def _tar_reader(guard: _Guard, offset: int, size: int) -> Reader:
     def read(limit: int) -> bytes:
         if size > limit:
             raise too_large(size, limit)
@@ -317,43 +321,6 @@ def _tar_reader(guard: _Guard, offset: int, size: int) -> Callable[[int], bytes]
     return read
 
 
-def read_file(spot: SafePath, limit: int) -> bytes:
-    """Return the content of an ordinary file, never through a link.
-
-    Raises:
-        Refused: larger than `limit`, or it cannot be read.
-    """
-    try:
-        with open_file(spot) as file:
-            # Of the open file; and read with a bound all the same, since it may grow.
-            size = os.fstat(file.fileno()).st_size
-            if size > limit:
-                raise too_large(size, limit)
-            return _bounded(file, limit)
-    except PermissionError:
-        raise UnreadableSubmission("cannot be read: permission denied") from None
-    except OSError as error:
-        raise UnreadableSubmission(f"cannot be read: {error.strerror or error}") from None
-
-
-def _bounded(file: IO[bytes], limit: int) -> bytes:
-    data = bytearray()
-    while chunk := file.read(_CHUNK):
-        data += chunk
-        if len(data) > limit:
-            raise UnreadableSubmission(f"is larger than {_megabytes(limit)}, which is the most that is read")
-    return bytes(data)
-
-
-def too_large(size: int, limit: int) -> UnreadableSubmission:
-    """Return the reason for not reading a file of `size` bytes."""
-    return UnreadableSubmission(f"is {_megabytes(size)}; at most {_megabytes(limit)} are read")
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"
-
-
 def _windows(names: list[str]) -> bool:
     """Whether the folders of a whole class are written with backslashes, as some Windows programs do."""
     handed_in = [
@@ -365,8 +332,8 @@ def _windows(names: list[str]) -> bool:
     return not any("/" in name for name in names) and not plain
 
 
-def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
-    """Return the name as parts that stay inside, and what is wrong with it."""
+def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str]:
+    """Return the name as parts that stay inside, and what is wrong with it, if anything is."""
     if len(name) > MAX_NAME:
         return (re.split(r"[/\\]", name[-80:])[-1] or "unnamed",), f"has a name of {len(name)} characters"
     # Learners' archives come from Windows too; in a system's own, a backslash is part of a name.
@@ -378,4 +345,4 @@ def _safe(name: str, *, windows: bool) -> tuple[tuple[str, ...], str | None]:
         return parts[-1:], f"is {len(parts)} folders deep in its archive"
     if path.startswith("/") or ".." in raw or (len(raw[0]) == 2 and raw[0][1] == ":" and raw[0][0].isalpha()):
         return parts, f"is called {name[:120]!r} in its archive, a name that leads out of it"
-    return parts, None
+    return parts, ""

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from grader.instructor.lms import SYSTEMS
-from grader.instructor.lms.system import Claim, Download, Place
+from grader.instructor.lms.system import Claim, Download
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.learner import LearnerFolder
 from grader.instructor.submissions.names import (
@@ -42,7 +42,7 @@ def read_folders(entries: list[Entry], rank: int = 0) -> Download[Entry]:
         if stem is not None:
             # A folder and an archive of one name are one learner's: some hand in both.
             claim = named.setdefault(stem, Claim(stem, short_digest(stem), rank))
-            claim.places.append(Place(entry))
+            claim.places.append(entry)
         elif entry.name not in _KNOWN:
             loose.append(entry.name)
     if loose:
@@ -54,7 +54,7 @@ def read_folders(entries: list[Entry], rank: int = 0) -> Download[Entry]:
         found.notes.append(f"{number} to no learner: {listed(loose, 8)}")
     for claim in named.values():
         if len(claim.places) > 1:
-            labels = " and ".join(place.entry.label for place in claim.places)
+            labels = " and ".join(place.label for place in claim.places)
             claim.notes.append(f"handed in more than once, read together: {labels}")
     found.claims = list(named.values())
     return found
@@ -124,7 +124,7 @@ def _named(every: Iterable[Claim[Entry]]) -> Iterable[tuple[str, Claim[Entry]]]:
                 doubtful.append((name, claim))
             if len(claims) > 1:
                 # A learner of whom there is only the system's own note has no place.
-                which = claim.places[0].entry.label if claim.places else claim.suffix
+                which = claim.places[0].label if claim.places else claim.suffix
                 claim.notes.append(f"{len(claims)} learners are called {name}; this is {which}")
     for name, claim in doubtful:
         identity = f"{name} ({learner_name(claim.suffix)[:60]})"

@@ -7,42 +7,72 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import islice
+from typing import IO
 
-from grader.data_files import UnreadableSubmission
-from grader.instructor.submissions.archives import Member, open_archive, open_file, read_file
+from grader.data_files import READING, NotRegularError, UnreadableSubmission, regular_file
 from grader.instructor.submissions.names import ignored_file, ignored_folder, natural_key
 from grader.instructor.submissions.safe_path import SafePath
 
 ARROW = " › "
 CHECKPOINTS = ".ipynb_checkpoints"
 """Where Jupyter keeps a copy of what it opens."""
-MAX_NESTED = 64 << 20
-"""An archive inside an archive is read into memory."""
-_LONGEST_LINE = 1 << 16
+_LONGEST_LINE = _CHUNK = 1 << 16
+
+Reader = Callable[[int], bytes]
+"""Returns the content of a file in an archive; UnreadableSubmission when it is larger or cannot be read."""
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A file or folder: on disk, or in an archive."""
+    """A file or folder of a learner: on disk, or in an archive."""
 
     name: str
+    """What it is called; of a learner's file, before any system renamed it."""
     label: str
     """Where it lies, as a person would look for it."""
     kind: str
-    """`folder`, nothing for a file, or why it is not read."""
-    spot: SafePath | None = None
-    """Where it lies on disk; None in an archive."""
-    members: tuple[Member, ...] = ()
-    depth: int = 0
+    """`folder`, nothing for a file, or why it is not read, as the end of `NAME …`."""
+    source: SafePath | Reader | tuple[Entry, ...] = ()
+    """Where it lies on disk; in an archive what reads a file, and of a folder all files below it."""
     size: int = 0
+    path: tuple[str, ...] = ()
+    """Its folders and its name in its archive; of a learner's file those in what was handed in."""
+    space: int = 0
+    """Of a learner's file: those of one folder or one archive share it, and only these can be in one folder."""
+    time: tuple[datetime | None, str | None] = (None, None)
+    """When it was handed in, without a zone where the system names none, and who says so; without a time, who marks
+    it late."""
+    around: tuple[str, ...] = ()
+    """Folders that it lies in, where what else lies in them does not count."""
+
+    @property
+    def spot(self) -> SafePath | None:
+        """Where it lies on disk; None in an archive."""
+        return self.source if isinstance(self.source, SafePath) else None
+
+    @property
+    def folder(self) -> tuple[str, ...]:
+        """Its path without its name."""
+        return self.path[:-1]
 
     @property
     def is_folder(self) -> bool:
         """Whether it is a folder, on disk or in an archive."""
         return self.kind == "folder"
+
+    def handed_in(
+        self,
+        original: str | None = None,
+        at: datetime | None = None,
+        time_source: str | None = None,
+        around: tuple[str, ...] = (),
+    ) -> Entry:
+        """Return it as a learner's work, with what a system says of it: see `lms.system.Item`."""
+        return replace(self, name=original or self.name, time=(at, time_source), around=around)
 
     def children(self, most: int | None = None, *, checkpoints: bool = False) -> list[Entry]:
         """Return what lies in this folder, without what is ignored, in natural order.
@@ -54,7 +84,7 @@ class Entry:
         Raises:
             OSError: it cannot be opened.
         """
-        found = self._on_disk(self.spot, most) if self.spot is not None else self._in_archive()
+        found = self._on_disk(self.source, most) if isinstance(self.source, SafePath) else self._in_archive()
         entries = [
             entry
             for entry in found
@@ -66,36 +96,26 @@ class Entry:
     def _on_disk(self, folder: SafePath, most: int | None) -> list[Entry]:
         with folder.entries() as found:  # what it says of an entry is asked while the folder is open
             return [
-                Entry(one.name, self._below(one.name), kind, folder / one.name, size=size)
-                for one in islice(found, most)
-                for kind, size in [_looked_at(one)]
+                Entry(child.name, self._below(child.name), kind, folder / child.name, size)
+                for child in islice(found, most)
+                for kind, size in [_looked_at(child)]
             ]
 
     def _in_archive(self) -> list[Entry]:
         files: list[Entry] = []
-        folders: dict[str, list[Member]] = defaultdict(list)
-        for member in self.members:
-            name = member.parts[self.depth]
-            if len(member.parts) > self.depth + 1:
-                folders[name].append(member)
+        folders: dict[str, list[Entry]] = defaultdict(list)
+        depth = len(self.path)
+        for file in self.source if isinstance(self.source, tuple) else ():
+            name = file.path[depth]
+            if len(file.path) > depth + 1:
+                folders[name].append(file)
             else:
-                problem = member.problem or ""
-                files.append(Entry(name, self._below(name), problem, members=(member,), size=member.size))
+                files.append(replace(file, label=self._below(name)))
         below = [
-            Entry(name, self._below(name), "folder", members=tuple(members), depth=self.depth + 1)
-            for name, members in folders.items()
+            Entry(name, self._below(name), "folder", tuple(inside), path=(*self.path, name))
+            for name, inside in folders.items()
         ]
         return files + below
-
-    def opened(self, scale: int) -> Entry:
-        """Return an archive as a folder; UnreadableSubmission where it cannot be opened.
-
-        Args:
-            scale: how many times larger than a learner's archive it may be.
-        """
-        source = self.spot if self.spot is not None else self.read(4 * MAX_NESTED)
-        members = open_archive(source, self.name, scale=scale)
-        return Entry(self.name, f"{self.label}{ARROW}", "folder", members=tuple(members))
 
     def _below(self, name: str) -> str:
         if not self.label:
@@ -112,9 +132,9 @@ class Entry:
 
     def read(self, limit: int) -> bytes:
         """Return a file's content; UnreadableSubmission when it is larger or cannot be read."""
-        if self.kind:
+        if self.kind or isinstance(self.source, tuple):
             raise UnreadableSubmission(self.kind)
-        return read_file(self.spot, limit) if self.spot is not None else self.members[0].read(limit)
+        return read_file(self.source, limit) if isinstance(self.source, SafePath) else self.source(limit)
 
     def lines(self, limit: int) -> Iterator[str]:
         """Yield a file's lines, each without what is beyond 64 KB; one on disk may be of any size.
@@ -144,3 +164,50 @@ def _looked_at(entry: os.DirEntry[str]) -> tuple[str, int]:
     if stat.S_ISLNK(seen.st_mode):
         return "is a symbolic link; links are not followed", seen.st_size
     return "" if stat.S_ISREG(seen.st_mode) else "is not a regular file", seen.st_size
+
+
+def open_file(spot: SafePath) -> IO[bytes]:
+    """Return an ordinary file, opened; UnreadableSubmission when it is none."""
+    try:
+        return regular_file(spot.open(READING | os.O_NOFOLLOW))  # a link must not lead out of the class
+    except (NotRegularError, IsADirectoryError):
+        raise UnreadableSubmission("is not a regular file") from None
+
+
+def read_file(spot: SafePath, limit: int) -> bytes:
+    """Return the content of an ordinary file, never through a link.
+
+    Raises:
+        UnreadableSubmission: larger than `limit`, or it cannot be read.
+    """
+    try:
+        with open_file(spot) as file:
+            # Of the open file; and read with a bound all the same, since it may grow.
+            size = os.fstat(file.fileno()).st_size
+            if size > limit:
+                raise too_large(size, limit)
+            return bounded(file, limit)
+    except PermissionError:
+        raise UnreadableSubmission("cannot be read: permission denied") from None
+    except OSError as error:
+        raise UnreadableSubmission(f"cannot be read: {error.strerror or error}") from None
+
+
+def bounded(file: IO[bytes], limit: int) -> bytes:
+    """Return what is in an open file; UnreadableSubmission when it is more than `limit`."""
+    data = bytearray()
+    while chunk := file.read(_CHUNK):
+        data += chunk
+        if len(data) > limit:
+            raise UnreadableSubmission(f"is larger than {megabytes(limit)}, which is the most that is read")
+    return bytes(data)
+
+
+def too_large(size: int, limit: int) -> UnreadableSubmission:
+    """Return the reason for not reading a file of `size` bytes."""
+    return UnreadableSubmission(f"is {megabytes(size)}; at most {megabytes(limit)} are read")
+
+
+def megabytes(size: int) -> str:
+    """Return a size for a sentence."""
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"

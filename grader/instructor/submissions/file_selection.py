@@ -7,18 +7,21 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
 from grader.data_files import UnreadableSubmission, read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
 from grader.errors import PackError
-from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.names import module_rank
-from grader.instructor.submissions.submission import Bundle, Proposal
+from grader.instructor.submissions.submission import Bundle, Proposal, Submission
 from grader.notebooks import UnreadableNotebook, code_cells
+from grader.words import printable
 
 MAX_BESIDE = 256
 """Files in a bundle."""
@@ -37,25 +40,16 @@ class Missing(Exception):
         """A file of another name that may be meant."""
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A kata's answer, read."""
-
-    file: File
-    bundle: Bundle
-    notes: tuple[str, ...]
-    taken: str | None = None
-    """The file's name, where somebody decided that it is the answer."""
-
-
-When = Callable[[File], datetime | None]
+When = Callable[[Entry], datetime | None]
 """Tells when a file was handed in, as the system says."""
 
 
 def choose(
-    kata: Kata, listing: Listing, taken: str | None = None, assignment: str = "", when: When | None = None
-) -> Chosen:
-    """Return what answers `kata`: the file `taken`, where it is there, since somebody said so.
+    kata: Kata, listing: Listing, begun: Submission, assignment: str = "", when: When | None = None
+) -> tuple[Entry, Submission]:
+    """Return the file that answers `kata`, and the submission with it.
+
+    A file that somebody said is the answer, `begun.taken`, is it where it is there.
 
     A file's exact name goes before one that differs in case, and that before a renamed copy. Among several, an
     untouched stub steps back, then a file in a folder named after the kata, its assignment or its unit goes first,
@@ -64,34 +58,32 @@ def choose(
     Args:
         kata: which is to be answered.
         listing: the learner's files.
-        taken: the file that somebody named.
+        begun: the submission without what is found here.
         assignment: the course's, that the kata is in.
         when: for systems that keep a learner's assignments side by side, each with its time.
 
     Raises:
         Missing: no file has the name.
-        Refused: files have it, and none can be read, or they differ.
+        UnreadableSubmission: files have it, and none can be read, or they differ.
     """
-    named = _named(kata, listing)
+    taken, named = begun.taken, _named(kata, listing)
     everything = (*listing.files, *listing.spare)
-    decided = [file for file in everything if taken in ("/".join(file.parts), file.name)] if taken else []
+    decided = [file for file in everything if taken in ("/".join(file.path), file.name)] if taken else []
     if decided:
         # The shortest path: a copy further down in a folder of backups has the same name.
-        named = [(0, min(decided, key=lambda file: len(file.parts)))]
+        named = [(0, min(decided, key=lambda file: len(file.path)))]
     if not named:
         raise Missing(*_missing(kata, listing))
     notes: list[str] = []
-    readable = [(rank, file) for rank, file in named if file.problem is None]
+    readable = [(rank, file) for rank, file in named if not file.kind]
     if not readable:
         # Not Missing: a file was handed in, and what is wrong with it can be put right.
-        raise UnreadableSubmission("; ".join(f"{file.origin} {file.problem}" for _, file in named[:3]))
+        raise UnreadableSubmission("; ".join(f"{file.label} {file.kind}" for _, file in named[:3]))
     best = min(rank for rank, _ in readable)
     files = [file for rank, file in readable if rank == best]
-    notes += [f"{file.origin} {file.problem}" for _, file in named if file.problem is not None][:5]
+    notes += [f"{file.label} {file.kind}" for _, file in named if file.kind][:5]
     notes += [
-        f"{file.origin} was left out: {files[0].origin} has the right name"
-        for r, file in readable
-        if r > best
+        f"{file.label} was left out: {files[0].label} has the right name" for r, file in readable if r > best
     ][:5]
     file = (
         files[0] if len(files) == 1 else _one_of(kata, _read(listing, files, notes), notes, assignment, when)
@@ -99,18 +91,24 @@ def choose(
     main = f"{kata.module}{suffix_of(file.name)}"
     if decided:
         # The decision has the file's name, which systems change: `…_9001_my_masks-1.py`.
-        called = "" if file.origin.endswith(file.name) else f" ({file.name})"
-        notes.append(f"{file.origin}{called} was taken for {main}, as was decided")
+        called = "" if file.label.endswith(file.name) else f" ({file.name})"
+        notes.append(f"{file.label}{called} was taken for {main}, as was decided")
     elif taken:
         notes.append(
             # The decision was about an earlier hand-in; a new one without the file is graded all the same,
             # with a note.
-            f"{taken}, which was decided to be the answer, is missing; {file.origin} was taken instead"
+            f"{taken}, which was decided to be the answer, is missing; {file.label} was taken instead"
         )
     elif best:
-        notes.append(f"{file.origin} was taken for {main}")
+        notes.append(f"{file.label} was taken for {main}")
     bundle = _bundle(main, file, listing, notes, decided=bool(decided))
-    return Chosen(file, bundle, tuple(notes), file.name if decided else None)
+    return file, msgspec.structs.replace(
+        begun,
+        bundle=bundle,
+        origin=printable(file.label),
+        notes=tuple(notes),
+        taken=file.name if decided else None,
+    )
 
 
 def suffix_of(name: str) -> str:
@@ -132,46 +130,46 @@ def could_match(name: str, kata: Kata) -> bool:
     return bool(_LIKE_CODE.search(name)) and stem not in others and bool(_called_like(stem, kata.module))
 
 
-def _named(kata: Kata, listing: Listing) -> list[tuple[int, File]]:
+def _named(kata: Kata, listing: Listing) -> list[tuple[int, Entry]]:
     ranked = [(module_rank(file.name, kata.module), file) for file in listing.files]
     found = [(rank, file) for rank, file in ranked if rank is not None]
     # Packs may each have a module of this name: what lies in another kata's folder is that one's.
     others = {other.slug for other in kata.unit.pack.katas if other.module == kata.module} - {kata.slug}
     found = [(rank, file) for rank, file in found if not others.intersection(file.folder[-1:])]
-    return sorted(found, key=lambda pair: (pair[0], len(pair[1].parts), pair[1].origin))
+    return sorted(found, key=lambda pair: (pair[0], len(pair[1].path), pair[1].label))
 
 
-def _read(listing: Listing, files: list[File], notes: list[str]) -> dict[File, bytes]:
+def _read(listing: Listing, files: list[Entry], notes: list[str]) -> dict[Entry, bytes]:
     """Return what several files of a name hold, without those that cannot be read, unless none can."""
     if len(files) > MAX_COMPARED:
         raise UnreadableSubmission(f"{len(files)} files could be the answer: {_listed(files)}")
-    contents: dict[File, bytes] = {}
+    contents: dict[Entry, bytes] = {}
     for file in files:
         try:
             contents[file] = listing.read(file, _limit(file))
         except UnreadableSubmission as refused:
-            notes.append(f"{file.origin} {refused}")
+            notes.append(f"{file.label} {refused}")
     if not contents:
         raise UnreadableSubmission(notes[-1])
     return contents
 
 
 def _one_of(
-    kata: Kata, contents: dict[File, bytes], notes: list[str], assignment: str, when: When | None
-) -> File:
+    kata: Kata, contents: dict[Entry, bytes], notes: list[str], assignment: str, when: When | None
+) -> Entry:
     """Return the one of several files that counts, as `choose` says."""
     left = list(contents)
     stub = _Stub(kata)
     # Somebody who worked in a notebook has the module next to it still as it was given.
     worked = [file for file in left if not stub.is_unmodified(file, contents[file])]
     if worked and len(worked) < len(left):
-        notes += [f"{file.origin} was left out: an untouched stub" for file in left if file not in worked]
+        notes += [f"{file.label} was left out: an untouched stub" for file in left if file not in worked]
         left = worked
     for own, whose in _own_folders(kata, assignment):
         there = [file for file in left if own(file.folder)]
         if there:
             notes += [
-                f"{file.origin} was left out: {there[0].origin} is in the {whose}'s folder"
+                f"{file.label} was left out: {there[0].label} is in the {whose}'s folder"
                 for file in left
                 if file not in there and contents[file] != contents[there[0]]
             ]
@@ -182,7 +180,7 @@ def _one_of(
     last = _last(left, when) if len(distinct) > 1 and when is not None else None
     if last is not None:
         notes += [
-            f"{file.origin} was left out: {last.origin} was handed in later"
+            f"{file.label} was left out: {last.label} was handed in later"
             for file in left
             if file is not last
         ]
@@ -193,11 +191,11 @@ def _one_of(
             f"Keep one, or put it in a folder called {kata.slug}"
         )
     if len(left) > 1:
-        notes.append(f"{_listed(left[1:])}: the same as {left[0].origin}")
+        notes.append(f"{_listed(left[1:])}: the same as {left[0].label}")
     return left[0]
 
 
-def _last(files: Sequence[File], when: When) -> File | None:
+def _last(files: Sequence[Entry], when: When) -> Entry | None:
     """Return what was handed in last; None where that is not known of every file, or of two at once."""
     times = [(at, file) for file in files if (at := when(file)) is not None]
     newest = max((at for at, _ in times), default=None)
@@ -247,7 +245,7 @@ class _Stub:
             "\n".join(text.split("\n")[(first.end_lineno or 0) if introduced and first else 0 :])
         )
 
-    def is_unmodified(self, file: File, data: bytes) -> bool:
+    def is_unmodified(self, file: Entry, data: bytes) -> bool:
         """Whether the file is the stub still, but for empty lines and line endings."""
         # A pack without a stub: then nothing is known to be untouched.
         if not self._lines:
@@ -270,14 +268,14 @@ def _code(text: str) -> list[str]:
     return [line for line in _lines(text) if not line.lstrip().startswith(("%", "#"))]
 
 
-def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
+def _bundle(main: str, file: Entry, listing: Listing, notes: list[str], *, decided: bool) -> Bundle:
     """Return the file as `main`, with the files next to it that are not the answer to something else."""
     try:
         data = listing.read(file, _limit(file))
     except UnreadableSubmission as refused:
-        raise UnreadableSubmission(f"{file.origin} {refused}") from None
+        raise UnreadableSubmission(f"{file.label} {refused}") from None
     depth = len(file.folder)
-    extras: list[tuple[str, File]] = []
+    extras: list[tuple[str, Entry]] = []
     # What belongs to one attempt lies in one space: a file of an earlier one must not complete a later.
     for other in listing.spare if file in listing.spare else listing.files:
         if (
@@ -287,16 +285,16 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
             or other.folder[:depth] != file.folder
         ):
             continue
-        name = "/".join(other.parts[depth:])
+        name = "/".join(other.path[depth:])
         # Kept by itself: it must not make another attempt.
         if depth == len(other.folder) and is_sheet(other.name):
             continue
         if decided and name == main:  # somebody said which of the two it is
-            notes.append(f"{other.origin} was left out")
+            notes.append(f"{other.label} was left out")
             continue
-        problem = other.problem or _unusable(name)
+        problem = other.kind or _unusable(name)
         if problem is not None:
-            notes.append(f"{other.origin} {problem}")
+            notes.append(f"{other.label} {problem}")
         else:
             extras.append((name, other))
     if not _fits(extras):
@@ -304,11 +302,11 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         python = [(name, other) for name, other in extras if name.casefold().endswith(".py")]
         if not _fits(python):
             raise UnreadableSubmission(
-                f"there are {len(extras)} files next to {file.origin}; at most {MAX_BESIDE} files "
+                f"there are {len(extras)} files next to {file.label}; at most {MAX_BESIDE} files "
                 f"and {MAX_BESIDE_BYTES >> 20} MB are taken with it. Hand in the kata's folder alone"
             )
         notes.append(
-            f"of {len(extras)} files next to {file.origin}, only the .py files were taken: there are "
+            f"of {len(extras)} files next to {file.label}, only the .py files were taken: there are "
             f"more than {MAX_BESIDE} files or {MAX_BESIDE_BYTES >> 20} MB"
         )
         extras = python
@@ -317,10 +315,10 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
         try:
             content = listing.read(other, MAX_BESIDE_BYTES)
         except UnreadableSubmission as refused:
-            notes.append(f"{other.origin} {refused}")
+            notes.append(f"{other.label} {refused}")
             continue
         if files.get(name, content) != content:
-            raise UnreadableSubmission(f"{other.origin} is there twice, and the two files differ")
+            raise UnreadableSubmission(f"{other.label} is there twice, and the two files differ")
         files[name] = content
     # Two attempts in one download may have `data` as a file and `data/x.txt`: no folder can hold both.
     folders = {name[:place] for name in files for place, char in enumerate(name) if char == "/"}
@@ -329,13 +327,13 @@ def _bundle(main: str, file: File, listing: Listing, notes: list[str], *, decide
             files = {inner: content for inner, content in files.items() if not inner.startswith(f"{main}/")}
         else:
             del files[name]
-        notes.append(f"{name} is both a file and a folder next to {file.origin}; one of them was left out")
+        notes.append(f"{name} is both a file and a folder next to {file.label}; one of them was left out")
     # A learner's files say how many notes there are, and somebody has to read them.
     del notes[20:]
     return Bundle(main, files)
 
 
-def _fits(files: list[tuple[str, File]]) -> bool:
+def _fits(files: list[tuple[str, Entry]]) -> bool:
     return len(files) < MAX_BESIDE and sum(other.size for _, other in files) <= MAX_BESIDE_BYTES
 
 
@@ -349,7 +347,7 @@ def _unusable(name: str) -> str | None:
     return None
 
 
-def _limit(file: File) -> int:
+def _limit(file: Entry) -> int:
     return MAX_NOTEBOOK if file.name.lower().endswith(".ipynb") else MAX_SOURCE
 
 
@@ -359,9 +357,9 @@ def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
     proposed = proposal(kata, listing)
     if proposed is not None:
         message += f"; was {proposed.origin} meant?"
-    blocked = [file for file in listing.files if file.problem is not None]
+    blocked = [file for file in listing.files if file.kind]
     if blocked:
-        message += f"; {blocked[0].origin} {blocked[0].problem}"
+        message += f"; {blocked[0].label} {blocked[0].kind}"
     return message, proposed
 
 
@@ -376,13 +374,10 @@ _MOST_LOOKED_AT = 40
 def proposal(kata: Kata, listing: Listing) -> Proposal | None:
     """Return the file that may be the answer, and why: its name, or what it defines. Nothing is run or parsed."""
     for file in listing.spare:
-        if (
-            file.problem is None
-            and module_rank(file.name.replace("-checkpoint.", "."), kata.module) is not None
-        ):
+        if not file.kind and module_rank(file.name.replace("-checkpoint.", "."), kata.module) is not None:
             return _proposed(file, "it is called so, and is not among what counts")
     known = {other.module for other in kata.unit.pack.katas} - {kata.module}
-    files = [file for file in listing.files if file.problem is None and _stem(file.name) not in known][:200]
+    files = [file for file in listing.files if not file.kind and _stem(file.name) not in known][:200]
     called = [
         (_called_like(_stem(file.name), kata.module), file) for file in files if _LIKE_CODE.search(file.name)
     ]
@@ -397,12 +392,12 @@ def proposal(kata: Kata, listing: Listing) -> Proposal | None:
             best,
             f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have",
         )
-    found = sorted((pair for pair in called if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].origin))
+    found = sorted((pair for pair in called if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].label))
     return _proposed(found[0][1], found[0][0]) if found else None
 
 
-def _proposed(file: File, reason: str) -> Proposal:
-    return Proposal(file="/".join(file.parts), origin=file.origin, reason=reason)
+def _proposed(file: Entry, reason: str) -> Proposal:
+    return Proposal(file="/".join(file.path), origin=file.label, reason=reason)
 
 
 def _stem(name: str) -> str:
@@ -419,7 +414,7 @@ def _called_like(stem: str, module: str) -> str:
     return "its name is similar" if difflib.get_close_matches(module, [stem], n=1, cutoff=0.75) else ""
 
 
-def _defined(kata: Kata, listing: Listing, file: File) -> int:
+def _defined(kata: Kata, listing: Listing, file: Entry) -> int:
     """Return how many of the names that the kata asks for a file seems to define."""
     try:
         text = listing.read(file, _limit(file)).decode("utf-8", "replace")
@@ -432,6 +427,6 @@ def _defined(kata: Kata, listing: Listing, file: File) -> int:
     return len(names.intersection(name.partition(".")[0] for name in kata.required))
 
 
-def _listed(files: Sequence[File]) -> str:
-    shown = " and ".join(file.origin for file in files[:4])
+def _listed(files: Sequence[Entry]) -> str:
+    shown = " and ".join(file.label for file in files[:4])
     return shown if len(files) <= 4 else f"{shown} and {len(files) - 4} more"

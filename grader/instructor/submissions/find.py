@@ -17,9 +17,9 @@ from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.data_files import UnreadableSubmission
 from grader.errors import UsageError
 from grader.instructor.lms import SYSTEMS, nbgrader
-from grader.instructor.lms.system import Claim, Place, System, inside
+from grader.instructor.lms.system import Claim, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
-from grader.instructor.submissions.archives import BULK
+from grader.instructor.submissions.archives import BULK, MAX_NESTED, opened
 from grader.instructor.submissions.claims import learners_of, read_folders
 from grader.instructor.submissions.entry import ARROW, Entry
 from grader.instructor.submissions.file_selection import matches_a_module
@@ -134,11 +134,11 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     if stem is None and around.suffix in SUBMISSION_SUFFIXES:
         raise UsageError(f"{shown} is one file, not a class.", f"To check it by itself: kata check {shown}")
     try:
-        top = file.opened(BULK)
+        top = opened(file, 4 * MAX_NESTED, scale=BULK)
     except UnreadableSubmission as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
-        found = next((one for one in top.children() if one.name == name), None)
+        found = next((child for child in top.children() if child.name == name), None)
         if found is None:
             raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
         top, stem = _opened(found) or found, found.name
@@ -152,7 +152,7 @@ def _opened(entry: Entry) -> Entry | None:
     if entry.kind or (archive_stem(entry.name) or foreign_archive(entry.name)) is None:
         return None
     try:
-        return entry.opened(BULK)
+        return opened(entry, 4 * MAX_NESTED, scale=BULK)
     except UnreadableSubmission:
         return None
 
@@ -166,7 +166,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
         if _is_one_learner(children, of.katas):
             _refuse_nameless(children, name, of)
             top = replace(top, label=top.label or name)
-            learner = LearnerFolder(learner_name(name), (Place(top),))
+            learner = LearnerFolder(learner_name(name), (top,))
             return Scan((learner,), "one learner", tuple(notes))
         submitted = _submitted(children, [child for child in children if child.is_folder])
         inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
@@ -306,7 +306,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
             return folder, f"names such as {system.title} makes", system.wraps
         if why := _why_class(below, of):
             return folder, why, False
-        further = [one for one in below if one.is_folder or _of_a_learner(one.name)]
+        further = [child for child in below if child.is_folder or _of_a_learner(child.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
             return None
@@ -319,17 +319,17 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 def _why_class(entries: list[Entry], of: _Class) -> str:
     """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
-    if any(matches_a_module(one.name, modules) or one.name.casefold() in own for one in entries):
+    if any(matches_a_module(entry.name, modules) or entry.name.casefold() in own for entry in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
-    boxes = [one for one in entries[:50] if one.is_folder or _of_a_learner(one.name)]
-    if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
+    boxes = [entry for entry in entries[:50] if entry.is_folder or _of_a_learner(entry.name)]
+    if of.known is not None and any(of.known(archive_stem(box.name) or box.name) for box in boxes):
         return "somebody who is in the roster"
     # Two folders that have one module each are two learners', or one learner's copies.
     count: Counter[str] = Counter()
-    for one in boxes:
+    for box in boxes:
         # One at a time, and no further than the answer.
-        count.update(LearnerFolder("", (Place(one),)).modules(of.katas))
+        count.update(LearnerFolder("", (box,)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
             return f"several folders with a {found}.py of their own"
@@ -338,7 +338,9 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
 
 def _refuse_several(entries: list[Entry], of: _Class) -> None:
     """Refuse folders of which most look like classes: nobody is a learner because their group has a folder."""
-    several = {archive_stem(one.name) or one.name: one for one in entries if _opened(one) is not None}
+    several = {
+        archive_stem(entry.name) or entry.name: entry for entry in entries if _opened(entry) is not None
+    }
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
@@ -352,7 +354,7 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
-        names = " and ".join(printable(one.name) for one in classes[:2])
+        names = " and ".join(printable(entry.name) for entry in classes[:2])
         raise UsageError(
             f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
@@ -362,7 +364,9 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
 def _named_by_system(entries: list[Entry]) -> set[str]:
     """Return whom a system names there, if it is one's download."""
     system = _system(entries)
-    return {made.learner for one in entries if (made := system.made(one))} if system is not None else set()
+    return (
+        {made.learner for entry in entries if (made := system.made(entry))} if system is not None else set()
+    )
 
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.submissions.archives import MAX_ENTRIES, read_file
+from grader.instructor.submissions.archives import MAX_ENTRIES
+from grader.instructor.submissions.entry import read_file
 from grader.instructor.submissions.safe_path import SafePath
 
 SOURCE = "git, by the committer's own clock"

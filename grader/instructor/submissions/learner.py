@@ -13,10 +13,10 @@ from typing import Literal
 import msgspec
 
 from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
 from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
 from grader.instructor.lms.nbgrader import STAMP, read_time
-from grader.instructor.lms.system import Place
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (
     Missing,
@@ -26,11 +26,14 @@ from grader.instructor.submissions.file_selection import (
     proposal,
 )
 from grader.instructor.submissions.git_time import GitTime, git_times
-from grader.instructor.submissions.listing import File, Listing
+from grader.instructor.submissions.listing import Listing
+from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.safe_path import SafePath
-from grader.instructor.submissions.sheets import sheets_in
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 from grader.words import printable
+
+MAX_SHEETS = 200
+"""Written answers of one learner that are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class LearnerFolder:
 
     learner: str
     """The identity in the gradebook: unique in its class, printable, one line, no slashes, at most 140 characters."""
-    places: tuple[Place[Entry], ...] = ()
+    places: tuple[Entry, ...] = ()
     notes: tuple[str, ...] = ()
     """What the instructor should know of this learner; every submission carries it too."""
     ids: dict[str, str] = field(default_factory=dict)
@@ -49,7 +52,7 @@ class LearnerFolder:
     """The times of hand-ins lie among the files, as nbgrader has them; else each place has its own."""
     closed: tuple[str, ...] = ()
     """Sentences on what may be this learner's and is not looked into."""
-    earlier: tuple[Place[Entry], ...] = ()
+    earlier: tuple[Entry, ...] = ()
     """What does not count, being older: somebody may decide that it is the answer."""
     times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
     """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
@@ -67,10 +70,8 @@ class LearnerFolder:
 
         What earlier attempts hold of katas of which the best counts comes before, the oldest first.
         """
-        listing, owners = self._listing()
-        found = self._with_sheets(
-            katas, [self._submission(kata, listing, owners) for kata in katas], listing, owners
-        )
+        listing = self._listing()
+        found = self._with_sheets(katas, [self._submission(kata, listing) for kata in katas], listing)
         # With a folder that this machine cannot read, nothing can be called missing.
         if not listing.denied:
             return [
@@ -78,50 +79,46 @@ class LearnerFolder:
                 *found,
             ]
         return [
-            one if one.bundle else msgspec.structs.replace(one, denied=listing.denied[0]) for one in found
+            submission if submission.bundle else msgspec.structs.replace(submission, denied=listing.denied[0])
+            for submission in found
         ]
 
     def _earlier_attempts(self, katas: Sequence[Kata], newest: Sequence[Submission]) -> Iterator[Submission]:
-        times = {place.submitted_at for place in self.earlier if place.submitted_at is not None}
+        times = {at for place in self.earlier if (at := place.time[0]) is not None}
         # What is handed in again unchanged is one attempt.
-        seen = {(one.kata, one.bundle.digest) for one in newest if one.bundle is not None}
+        seen = {(found.kata, found.bundle.digest) for found in newest if found.bundle is not None}
         for at in sorted(times) if katas else ():
-            places = tuple(place for place in self.earlier if place.submitted_at == at)
-            for one in replace(self, places=places, earlier=(), best=frozenset(), notes=()).submissions(
-                katas
-            ):
-                if one.bundle is not None and (key := (one.kata, one.bundle.digest)) not in seen:
+            places = tuple(place for place in self.earlier if place.time[0] == at)
+            attempt = replace(self, places=places, earlier=(), best=frozenset(), notes=())
+            for found in attempt.submissions(katas):
+                if found.bundle is not None and (key := (found.kata, found.bundle.digest)) not in seen:
                     seen.add(key)
-                    yield msgspec.structs.replace(one, answers=None)  # of written answers the newest count
+                    yield msgspec.structs.replace(found, answers=None)  # of written answers the newest count
 
     def _with_sheets(
-        self,
-        katas: Sequence[Kata],
-        found: list[Submission],
-        listing: Listing,
-        owners: dict[File, Place[Entry]],
+        self, katas: Sequence[Kata], found: list[Submission], listing: Listing
     ) -> list[Submission]:
         sheets, notes = _sheets(katas, listing)
         whole = []
-        for kata, one in zip(katas, found, strict=True):
+        for kata, submission in zip(katas, found, strict=True):
             remarks = tuple(printable(note) for note in notes.get(kata.slug, ())[:5])
             if kata.slug in sheets:
                 file, bundle = sheets[kata.slug]
-                at, source, _ = self._time(kata, file, listing, owners)
+                at, source, _ = self._time(kata, file, listing)
                 sheet = HandedInSheet(
                     bundle=bundle,
                     number=kata.number,
-                    origin=printable(file.origin),
+                    origin=printable(file.label),
                     submitted_at=at,
                     time_source=source,
                 )
-                one = msgspec.structs.replace(one, answers=sheet)
-            whole.append(msgspec.structs.replace(one, notes=(*one.notes, *remarks)) if remarks else one)
+                submission = msgspec.structs.replace(submission, answers=sheet)
+            whole.append(msgspec.structs.replace(submission, notes=(*submission.notes, *remarks)))
         return whole
 
     def has_any(self, katas: Sequence[Kata]) -> bool:
         """Whether a file may answer one of `katas`, if only by decision, or something there cannot be looked into."""
-        listing, _ = self._listing()
+        listing = self._listing()
         modules = [kata.module for kata in katas]
         if listing.closed or any(matches_a_module(file.name, modules) for file in listing.files):
             return True
@@ -129,12 +126,12 @@ class LearnerFolder:
 
     def modules(self, katas: Sequence[Kata]) -> set[str]:
         """Return which of the modules of `katas` a file is named like."""
-        names = {file.name for file in self._listing()[0].files}
+        names = {file.name for file in self._listing().files}
         return {kata.module for kata in katas if any(matches_a_module(name, [kata.module]) for name in names)}
 
     def katas_present(self, katas: Sequence[Kata]) -> list[Kata]:
         """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
-        listing, _ = self._listing()
+        listing = self._listing()
         names = {file.name for file in (*listing.files, *listing.spare)}
         sheets, _ = _sheets(katas, listing)
         return [
@@ -143,34 +140,33 @@ class LearnerFolder:
 
     def paths(self) -> list[str]:
         """Return where the files lie that somebody may decide to take, also those that do not count."""
-        listing, _ = self._listing()
-        return ["/".join(file.parts) for file in (*listing.files, *listing.spare)]
+        listing = self._listing()
+        return ["/".join(file.path) for file in (*listing.files, *listing.spare)]
 
     def unopened(self) -> list[str]:
         """Return sentences on what is there and could not be opened."""
-        return [printable(text) for text in self._listing()[0].closed]
+        return [printable(text) for text in self._listing().closed]
 
     def file_names(self) -> list[str]:
         """Return the names of the files there."""
-        return [file.name for file in self._listing()[0].files]
+        return [file.name for file in self._listing().files]
 
-    def _listing(self) -> tuple[Listing, dict[File, Place[Entry]]]:
+    def _listing(self) -> Listing:
         # Made anew each time and not cached: an archive stays open as long as its listing, and a class has more of
         # them than a process may have open files.
         listing = Listing(closed=list(self.closed))
-        owners: dict[File, Place[Entry]] = {}
         space = listing.new_space()  # files that a system laid flat belong together again
         for place in self.places:
             known, copies = len(listing.files), len(listing.spare)
             try:
-                listing.add(place.entry, place.original or place.entry.name, space, place.around)
+                listing.add(place, space)
             except KataError:
                 raise  # the machine's fault, not the learner's
             except PermissionError:
-                listing.add_denied(place.entry.label)
+                listing.add_denied(place.label)
             except Exception as error:
-                listing.closed.append(f"{place.entry.label} cannot be opened ({type(error).__name__})")
-            owners.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
+                listing.closed.append(f"{place.label} cannot be opened ({type(error).__name__})")
+            listing.places.update(dict.fromkeys((*listing.files[known:], *listing.spare[copies:]), place))
             if self.stamped:
                 # It goes with nobody's answer, which would be another with every new time.
                 listing.of_system.update(file for file in listing.files[known:] if _is_stamp(file, place))
@@ -178,23 +174,19 @@ class LearnerFolder:
         for place in self.earlier:
             known = len(listing.spare)
             # By time: files of one attempt belong together, and to no other.
-            attempt = spaces.setdefault(place.submitted_at, listing.new_space())
+            attempt = spaces.setdefault(place.time[0], listing.new_space())
             # What is missing there is no learner's loss: nothing of it counts by itself.
             with suppress(UnreadableSubmission, OSError):
-                listing.add_spare(place.entry, place.original or place.entry.name, attempt, place.around)
-            owners.update(dict.fromkeys(listing.spare[known:], place))
-        return listing, owners
+                listing.add_spare(place, attempt)
+            listing.places.update(dict.fromkeys(listing.spare[known:], place))
+        return listing
 
-    def _submission(self, kata: Kata, listing: Listing, owners: dict[File, Place[Entry]]) -> Submission:
+    def _submission(self, kata: Kata, listing: Listing) -> Submission:
+        begun = Submission(learner=self.learner, kata=kata.slug, taken=self.taken.get(kata.slug))
+        # A stamped folder has the times among its files; elsewhere a place has one for all.
+        when = partial(self._handed_in, listing) if self.stamped else None
         try:
-            chosen = choose(
-                kata,
-                listing,
-                self.taken.get(kata.slug),
-                self.assignments.get(kata.slug, ""),
-                # A stamped folder has the times among its files; elsewhere a place has one for all.
-                partial(self._handed_in, listing, owners) if self.stamped else None,
-            )
+            file, found = choose(kata, listing, begun, self.assignments.get(kata.slug, ""), when)
         except Missing as missing:
             if not listing.closed:
                 return self._without(kata, "missing", str(missing), missing.proposal)
@@ -206,17 +198,10 @@ class LearnerFolder:
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named in the log.
             return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
-        at, source, doubt = self._time(kata, chosen.file, listing, owners)
-        notes = dict.fromkeys((*self.notes, *chosen.notes, *listing.closed[:5], *([doubt] if doubt else ())))
-        return Submission(
-            learner=self.learner,
-            kata=kata.slug,
-            bundle=chosen.bundle,
-            origin=printable(chosen.file.origin),
-            submitted_at=at,
-            time_source=source,
-            notes=tuple(printable(note) for note in notes),
-            taken=chosen.taken,
+        at, source, doubt = self._time(kata, file, listing)
+        notes = dict.fromkeys((*self.notes, *found.notes, *listing.closed[:5], *([doubt] if doubt else ())))
+        return msgspec.structs.replace(
+            found, submitted_at=at, time_source=source, notes=tuple(printable(note) for note in notes)
         )
 
     def _without(
@@ -236,27 +221,22 @@ class LearnerFolder:
             notes=tuple(printable(note) for note in self.notes),
         )
 
-    def _time(
-        self, kata: Kata, file: File, listing: Listing, owners: Mapping[File, Place[Entry]]
-    ) -> tuple[datetime | None, str | None, str]:
+    def _time(self, kata: Kata, file: Entry, listing: Listing) -> tuple[datetime | None, str | None, str]:
         """Return when a file was handed in, who says so, and a doubt: the instructor, the system, then git."""
         given = self.times.get(kata.slug) or self.times.get("")
         if given is not None:
             return *given, ""
-        place = owners[file]
-        at = self._handed_in(listing, owners, file)
+        stamp, source = listing.places[file].time
+        at = self._handed_in(listing, file)
         if at is not None:
-            return at, place.time_source or "nbgrader", ""
+            return at, source or "nbgrader", ""
         # Last, since a commit's time is whatever the learner's clock was set to.
-        found = self._in_git(listing, file, place).get(self.assignments.get(kata.slug, ""))
-        return found or (None, place.time_source if place.submitted_at is None else None, "")
+        found = self._in_git(listing, file).get(self.assignments.get(kata.slug, ""))
+        return found or (None, source if stamp is None else None, "")
 
-    def _handed_in(
-        self, listing: Listing, owners: Mapping[File, Place[Entry]], file: File
-    ) -> datetime | None:
+    def _handed_in(self, listing: Listing, file: Entry) -> datetime | None:
         """Return when the system says that a file was handed in."""
-        place = owners[file]
-        at = _stamped_at(file, listing, place) if self.stamped else place.submitted_at
+        at = _stamped_at(file, listing) if self.stamped else listing.places[file].time[0]
         if at is None or at.tzinfo is not None:
             return at
         try:
@@ -264,15 +244,16 @@ class LearnerFolder:
         except (OverflowError, OSError):  # a year that no clock has
             return None
 
-    def _in_git(self, listing: Listing, file: File, place: Place[Entry]) -> Mapping[str, GitTime]:
+    def _in_git(self, listing: Listing, file: Entry) -> Mapping[str, GitTime]:
         """Return what the repository around a file says by assignment, if it lies in one that is the learner's."""
-        root = place.entry.spot
-        if root is None or not place.entry.is_folder or file.entry.spot is None:
+        place = listing.places[file]
+        root = place.spot
+        if root is None or not place.is_folder or file.spot is None:
             return {}
         # From the file outwards, and not beyond what is the learner's: the instructor's own repository may
         # be around it.
-        for depth in range(len(file.entry.spot.names) - 1, len(root.names) - 1, -1):
-            folder = SafePath(root.root, file.entry.spot.names[:depth])
+        for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
+            folder = SafePath(root.root, file.spot.names[:depth])
             if folder not in listing.repositories:
                 began, tags = time.monotonic(), {"", *self.assignments.values()}
                 listing.repositories[folder] = git_times(folder, tags, listing.git_s)
@@ -284,9 +265,9 @@ class LearnerFolder:
 
 def _sheets(
     katas: Sequence[Kata], listing: Listing
-) -> tuple[dict[str, tuple[File, Bundle]], dict[str, list[str]]]:
+) -> tuple[dict[str, tuple[Entry, Bundle]], dict[str, list[str]]]:
     try:
-        return sheets_in(katas, listing)
+        return _sheets_in(katas, listing)
     except KataError:
         raise
     except Exception as error:  # as with code: one learner's files never end a class's grading
@@ -294,12 +275,63 @@ def _sheets(
         return {}, {kata.slug: [why] for kata in katas[:1]}
 
 
-def _stamped_at(file: File, listing: Listing, place: Place[Entry]) -> datetime | None:
+def _sheets_in(
+    katas: Sequence[Kata], listing: Listing
+) -> tuple[dict[str, tuple[Entry, Bundle]], dict[str, list[str]]]:
+    """Return the sheet of each kata that has one, by slug, and what to know of the others.
+
+    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module is next to it;
+    else to the only kata there is. Of several that differ the one nearest the top counts, and the others are told.
+    """
+    found: dict[str, tuple[Entry, Bundle]] = {}
+    notes: dict[str, list[str]] = {}
+    everybody = katas[0].slug if katas else ""
+    files = [file for file in listing.files if is_sheet(file.name)]
+    # The nearest to the top first, and by name where two are equally near: the same one on every machine.
+    for file in sorted(files, key=lambda file: (len(file.path), file.label))[:MAX_SHEETS]:
+        try:
+            data = listing.read(file, LIMIT_BYTES)
+        except UnreadableSubmission as refused:
+            guess = _kata_around(katas, listing, file)
+            notes.setdefault(guess or everybody, []).append(f"written answers: {file.label} {refused}")
+            continue
+        named = kata_named(data)
+        if named is not None and all(kata.slug != named for kata in katas):
+            continue  # of a kata that is not graded now
+        # What the sheet says goes before where it lies: learners move files about.
+        slug = named or _kata_around(katas, listing, file)
+        if slug is None:
+            note = f"written answers: {file.label} does not say which kata it answers, and was left out"
+            notes.setdefault(everybody, []).append(note)
+        elif slug not in found:
+            found[slug] = file, Bundle(NAME, {NAME: data})
+        elif found[slug][1].files[NAME] != data:
+            note = f"written answers: {file.label} was left out: {found[slug][0].label} has other answers"
+            notes.setdefault(slug, []).append(note)
+    return found, notes
+
+
+def _kata_around(katas: Sequence[Kata], listing: Listing, file: Entry) -> str | None:
+    folders = set(file.folder)
+    inside = [kata.slug for kata in katas if kata.slug in folders]
+    neighbours = {
+        other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
+    }
+    near = [
+        kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)
+    ]
+    for some in (inside, near, [kata.slug for kata in katas]):
+        if len(some) == 1:
+            return some[0]
+    return None
+
+
+def _stamped_at(file: Entry, listing: Listing) -> datetime | None:
     """Return when a file was handed in, as the `timestamp.txt` that nbgrader keeps has it."""
-    label = place.entry.label
-    assignment = file.origin.removeprefix(f"{label}/").split("/")[0]
+    place = listing.places[file]
+    assignment = file.label.removeprefix(f"{place.label}/").split("/")[0]
     for other in listing.files:
-        if _is_stamp(other, place) and other.parts[0] == assignment:
+        if _is_stamp(other, place) and other.path[0] == assignment:
             try:
                 return read_time(listing.read(other, 4096).decode("utf-8", "replace"))
             except UnreadableSubmission:
@@ -307,7 +339,7 @@ def _stamped_at(file: File, listing: Listing, place: Place[Entry]) -> datetime |
     return None
 
 
-def _is_stamp(file: File, place: Place[Entry]) -> bool:
+def _is_stamp(file: Entry, place: Entry) -> bool:
     """Whether a file is the system's `timestamp.txt`: it lies in the assignment's folder, in no archive, no deeper."""
-    assignment = file.parts[0]
-    return file.parts == (assignment, STAMP) and file.origin == f"{place.entry.label}/{assignment}/{STAMP}"
+    assignment = file.path[0]
+    return file.path == (assignment, STAMP) and file.label == f"{place.label}/{assignment}/{STAMP}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.submissions.archives import UnpackingBudget, open_archive
-from grader.instructor.submissions.entry import ARROW, CHECKPOINTS, MAX_NESTED, Entry
+from grader.instructor.submissions.archives import UnpackingBudget, opened
+from grader.instructor.submissions.entry import CHECKPOINTS, Entry
 from grader.instructor.submissions.git_time import PATIENCE_S, GitTime
 from grader.instructor.submissions.names import archive_stem, foreign_archive
 from grader.instructor.submissions.safe_path import SafePath
@@ -21,51 +21,20 @@ NESTING = 2
 """An archive may lie in an archive; no deeper."""
 
 
-@dataclass(frozen=True, eq=False)
-class File:
-    """One file of a learner."""
-
-    parts: tuple[str, ...]
-    """The path within its place, under the name that it had before any system renamed it."""
-    space: int
-    """Files of one folder or one archive share it: only these can be in one folder."""
-    entry: Entry
-    problem: str | None = None
-    """Why it is never read, as the end of `NAME …`."""
-
-    @property
-    def name(self) -> str:
-        """The last part."""
-        return self.parts[-1]
-
-    @property
-    def folder(self) -> tuple[str, ...]:
-        """All parts but the last."""
-        return self.parts[:-1]
-
-    @property
-    def origin(self) -> str:
-        """Where it lies, as a person would look for it."""
-        return self.entry.label
-
-    @property
-    def size(self) -> int:
-        """Its bytes, as its folder or archive says."""
-        return self.entry.size
-
-
 @dataclass
 class Listing:
     """A learner's files, and the places that could not be looked into."""
 
-    files: list[File] = field(default_factory=list)
-    spare: list[File] = field(default_factory=list)
+    files: list[Entry] = field(default_factory=list)
+    spare: list[Entry] = field(default_factory=list)
     """Files that nothing is answered with unless somebody says so: of earlier attempts, and Jupyter's copies."""
     closed: list[str] = field(default_factory=list)
     """Sentences on places that may hold anything: an archive that does not open, a folder without permission."""
     denied: list[str] = field(default_factory=list)
     """Those of them that this machine's permissions keep closed: no learner's fault."""
-    of_system: set[File] = field(default_factory=set)
+    places: dict[Entry, Entry] = field(default_factory=dict)
+    """For every file what it was found in: the folder or file that a layout gave to the learner."""
+    of_system: set[Entry] = field(default_factory=set)
     """Files that a system wrote, not the learner."""
     repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
     """What git said of a folder, by tag: one repository is asked once, for all its katas."""
@@ -74,7 +43,7 @@ class Listing:
     _spaces: int = 0
     _archives: int = 0
     _entries: int = 0
-    _read: dict[File, bytes] = field(default_factory=dict)
+    _read: dict[Entry, bytes] = field(default_factory=dict)
     _total: int = 0
     _room: UnpackingBudget = field(default_factory=UnpackingBudget)
 
@@ -83,14 +52,14 @@ class Listing:
         self._spaces += 1
         return self._spaces
 
-    def read(self, file: File, limit: int) -> bytes:
+    def read(self, file: Entry, limit: int) -> bytes:
         """Return the content, read once.
 
         Raises:
             UnreadableSubmission: it cannot be read, it is larger than `limit`, or the learner has too much together.
         """
-        if file.problem is not None:
-            raise UnreadableSubmission(file.problem)
+        if file.kind:
+            raise UnreadableSubmission(file.kind)
         if file not in self._read:
             left = MAX_LEARNER - self._total
             if file.size > left:
@@ -98,63 +67,57 @@ class Listing:
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
             # Kept: whether it is the answer, a sheet or a file next to one is looked up one after the other.
-            self._read[file] = file.entry.read(min(limit, left))
+            self._read[file] = file.read(min(limit, left))
             self._total += len(self._read[file])
         if len(self._read[file]) > limit:
             raise UnreadableSubmission(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]
 
-    def add(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
-        """Take in what a layout gave to the learner: a folder with all below it, or a file, called `name` here.
+    def add(self, entry: Entry, space: int) -> None:
+        """Take in what a layout gave to the learner: a folder with all below it, or a file.
 
         Args:
             entry: the file or folder.
-            name: what the file is called.
             space: the same for what one folder or archive holds.
-            around: the folders that it lies in, beyond those of its own.
         """
         if entry.is_folder:
-            self._add_folder(entry, 0, around)
+            self._add_folder(entry, 0, entry.around)
         elif entry.in_place_of_folder:
             self.closed.append(f"{entry.label} {entry.kind}")
         else:
-            self._add_file(File((*around, name), space, entry, entry.kind or None), 0)
+            self._add_file(replace(entry, path=(*entry.around, entry.name), space=space), 0)
 
-    def add_spare(self, entry: Entry, name: str, space: int, around: tuple[str, ...] = ()) -> None:
+    def add_spare(self, entry: Entry, space: int) -> None:
         """Take in what is left out, and may be taken by somebody's decision; what does not open matters to nobody."""
         files, closed, denied = len(self.files), len(self.closed), len(self.denied)
-        self.add(entry, name, space, around)
+        self.add(entry, space)
         self.spare += self.files[files:]
         # Listed by the same code, then moved: what is spare must meet the same bounds.
         del self.files[files:], self.closed[closed:], self.denied[denied:]
 
-    def _add_file(self, file: File, depth: int) -> None:
+    def _add_file(self, file: Entry, depth: int) -> None:
         """Take in a file, or what is in it when it is an archive; `depth` archives are around it."""
-        if self._full(file.origin):
+        if self._full(file.label):
             return
         if archive_stem(file.name) is None and foreign_archive(file.name) is None:
             self.files.append(file)
             return
-        reason = file.problem
-        if reason is None and depth >= NESTING:
+        reason = file.kind
+        if not reason and depth >= NESTING:
             reason = "is an archive inside an archive inside an archive; only one level of nesting is read"
         # Their number is bounded as well: each is opened and gone through, however little is in it.
-        elif reason is None and self._archives >= MAX_ARCHIVES:
+        elif not reason and self._archives >= MAX_ARCHIVES:
             reason = f"was not opened: at most {MAX_ARCHIVES} archives of a learner are opened"
-        if reason is None:
+        if not reason:
             self._archives += 1
-            source = file.entry.spot
             try:
-                members = open_archive(
-                    source if source is not None else file.entry.read(MAX_NESTED), file.name, room=self._room
-                )
+                inside = opened(file, room=self._room)
             except UnreadableSubmission as refused:
                 reason = str(refused)
             else:
-                inside = Entry(file.name, f"{file.origin}{ARROW}", "folder", members=tuple(members))
                 self._add_folder(inside, depth + 1)
                 return
-        self.closed.append(f"{file.origin} {reason}")
+        self.closed.append(f"{file.label} {reason}")
 
     def _add_folder(self, top: Entry, depth: int, around: tuple[str, ...] = ()) -> None:
         """Take in everything below a folder, in `depth` archives; links are named, never followed."""
@@ -177,7 +140,7 @@ class Listing:
                 if self._entries > MAX_FILES:
                     return
                 below = (*parts, entry.name)
-                problem = entry.kind or None
+                kind = entry.kind
                 if entry.is_folder:
                     if entry.name == "backups" and PROGRESS_FILE in names:
                         continue  # `kata reset` keeps there what it replaces
@@ -191,8 +154,8 @@ class Listing:
                     # A folder called like an answer is named in the notes: somebody will look for it.
                     if not entry.name.casefold().endswith((".py", ".ipynb")):
                         continue
-                    problem = "is a folder; a file was expected"
-                file = File(below, space, entry, problem)
+                    kind = "is a folder; a file was expected"
+                file = replace(entry, kind=kind, path=below, space=space)
                 # Jupyter's copies are older than what lies outside of them.
                 if CHECKPOINTS in below:
                     self.spare.append(file)
