@@ -244,15 +244,12 @@ def _leave_out(file: str, node: ast.stmt, why: str) -> None:
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             names = [part.id]
         for name in names:
-            block = "" if part is node or not isinstance(node, _BLOCKS) else f", inside `{_keyword(node)}`"
+            keyword = type(node).__name__.removeprefix("Async").lower()
+            block = "" if part is node or not isinstance(node, _BLOCKS) else f", inside `{keyword}`"
             left_out.setdefault(name, f"{file}, line {getattr(part, 'lineno', 0)} makes {name}{block}, {why}")
         if not isinstance(part, DEFINITIONS):
             # Not into definitions: names inside are local, or a class's attributes.
             parts += ast.iter_child_nodes(part)  # type: ignore[arg-type]
-
-
-def _keyword(node: ast.stmt) -> str:
-    return type(node).__name__.removeprefix("Async").lower()
 
 
 class Support:
