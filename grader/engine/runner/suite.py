@@ -144,8 +144,8 @@ class Suite(Collected):
         except WorkerTimeout as error:
             timeout, at = config.timeout_s or self.terms.check_timeout_s, error.frame
             where = f" ({clean(at.file)}, line {at.line})" if at is not None else ""
-            asked = f"what does it do at import{where}?"
-            return "timeout", f"{name} did not finish loading within {timeout:g} s: {asked}"
+            question = f"what does it do at import{where}?"
+            return "timeout", f"{name} did not finish loading within {timeout:g} s: {question}"
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None
