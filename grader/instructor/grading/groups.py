@@ -50,7 +50,7 @@ class Group(NamedTuple):
     @property
     def stamp(self) -> str:
         """Another text as soon as somebody is in it or out of it, or hands in again."""
-        return _digest([(one.learner, one.attempt) for one in self.members])
+        return _digest([(member.learner, member.attempt) for member in self.members])
 
 
 def groups(book: Gradebook, kata: str) -> list[Group]:
@@ -66,8 +66,8 @@ def groups(book: Gradebook, kata: str) -> list[Group]:
 def grouped(kata: str, failing: Iterable[tuple[Mark, FailedHandIn]]) -> list[Group]:
     """Return the groups of those whose failures are known."""
     found: dict[str, list[tuple[Mark, FailedHandIn]]] = {}
-    for one in failing:
-        found.setdefault(one[1].likeness, []).append(one)
+    for failure in failing:
+        found.setdefault(failure[1].likeness, []).append(failure)
     made = [
         Group(likeness[:12], kata, *those[0][1][1:], tuple(member for member, _ in those))
         for likeness, those in found.items()
@@ -83,14 +83,14 @@ def failure_of(book: Gradebook, attempt: int, report: KataReport) -> FailedHandI
     return FailedHandIn(
         _digest(_likeness(book, attempt, report)),
         next((line for line in what.splitlines() if line.strip()), ""),
-        tuple(sorted({one.misconception for one in wrong if one.misconception})),
-        tuple(one.name for one in wrong),
+        tuple(sorted({check.misconception for check in wrong if check.misconception})),
+        tuple(check.name for check in wrong),
     )
 
 
 def failures(report: KataReport) -> list[CheckReport]:
     """Return the checks that went wrong and are not the same mistake once more."""
-    return [one for one in report.checks if one.status in WRONG and one.same_mistake != "counted"]
+    return [check for check in report.checks if check.status in WRONG and check.same_mistake != "counted"]
 
 
 def _likeness(book: Gradebook, attempt: int, report: KataReport) -> list[Any]:
@@ -100,16 +100,16 @@ def _likeness(book: Gradebook, attempt: int, report: KataReport) -> list[Any]:
     only where the function at fault is the same but for its names: the same check fails for many reasons.
     """
     wrong = failures(report)
-    names = sorted({one.misconception for one in wrong if one.misconception})
-    unnamed = [one for one in wrong if not one.misconception]
+    names = sorted({check.misconception for check in wrong if check.misconception})
+    unnamed = [check for check in wrong if not check.misconception]
     # Hidden checks have no names of mistakes, so that those say nothing against being alike.
-    if names and not any(not one.hidden for one in unnamed):
+    if names and not any(not check.hidden for check in unnamed):
         return ["named", names]
     first = unnamed[0] if unnamed else None
     message = (first.message if first else report.message) or ""
     # Numbers differ with the seed, which differs with the content: the sentence is what is alike.
     shape = _VARIES.sub("#", "\n".join(message.splitlines()[-2:]))
-    checks = [one.id for one in wrong]
+    checks = [check.id for check in wrong]
     return ["unnamed", report.status, names, checks, shape, _normal_form(book.bundle(attempt), report)]
 
 
@@ -141,7 +141,8 @@ def lines_at_fault(source: str, report: KataReport) -> range:
     }
     # What was called comes first in a message, and its arguments after it.
     texts = (
-        f"{one.called} {one.message or ''} {one.likely or ''} {one.name}" for one in failures(report)[:1]
+        f"{check.called} {check.message or ''} {check.likely or ''} {check.name}"
+        for check in failures(report)[:1]
     )
     named = (word for words in texts for word in re.findall(r"\w+", words) if word in defined)
     return defined.get(next(named, ""), range(0))

@@ -152,7 +152,7 @@ def discriminations(table: Numbers) -> list[float | None]:
     # The item itself is left out: with few items it would correlate with its own share of the total.
     rest = (values.sum(1, keepdims=True) - values) / np.maximum(others, 1)
     use = judged & (others > 0)
-    return [None if np.isnan(one) else float(one) for one in _correlations(values, rest, use)]
+    return [None if np.isnan(number) else float(number) for number in _correlations(values, rest, use)]
 
 
 def _correlations(one: Numbers, other: Numbers, use: NDArray[np.bool_]) -> Numbers:

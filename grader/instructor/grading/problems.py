@@ -65,24 +65,32 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         marks: everybody's, where they are known already.
     """
     if marks is None:
-        marks = {name: {one.kata: one for one in own} for name, own in groupby(book.marks(), _LEARNER)}
+        marks = {name: {mark.kata: mark for mark in own} for name, own in groupby(book.marks(), _LEARNER)}
     every = [mark for own in marks.values() for mark in own.values()]
     found = [problem for mark in every for problem in _of_mark(mark, book.course)]
     found += _strangers(book, marks)
     found += _unfinished(book)
     found += _unused_times(book, marks)
     found += [
-        Problem(_group(book.course, one.kata), REDRAWN, "", "", _redrawn(one), f"kata pack check {one.kata}")
-        for one in book.redrawn()
+        Problem(
+            _group(book.course, attempt.kata),
+            REDRAWN,
+            "",
+            "",
+            _redrawn(attempt),
+            f"kata pack check {attempt.kata}",
+        )
+        for attempt in book.redrawn()
     ]
     found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
     ignored = {
-        (identity(one.learner or ""), one.kata or "", one.problem) for one in book.standing(events.Ignore)
+        (identity(ignore.learner or ""), ignore.kata or "", ignore.problem)
+        for ignore in book.standing(events.Ignore)
     }
     # By its text: what somebody ignored comes back when something else is wrong with it.
-    left = [one for one in found if (one.learner, one.kata, one.text) not in ignored]
+    left = [problem for problem in found if (problem.learner, problem.kata, problem.text) not in ignored]
     return sorted(left, key=lambda one: order.get(one.of, -1))
 
 
@@ -94,7 +102,9 @@ def unsettled(book: Gradebook) -> Unmatched:
         if mark.status == "missing" and mark.proposals:
             missing.setdefault(mark.learner, {})[mark.kata] = mark
     found = unmatched(book, marks)
-    misnamed = {(one.learner, one.kata) for one in problems(book, missing) if one.kind == MISNAMED}
+    misnamed = {
+        (problem.learner, problem.kata) for problem in problems(book, missing) if problem.kind == MISNAMED
+    }
     absent = [name for name in found.absent if name not in {who for who, _ in misnamed}]
     passed_over = [(mark.learner, mark.kata) for mark in marks if not PASSED_OVER.isdisjoint(mark.newer)]
     return replace(found, absent=absent, misnamed=misnamed, passed_over=passed_over)
@@ -112,8 +122,13 @@ def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
     elif mark.status == "error" and mark.attempt and not mark.attempts and mark.origin is None:
         # Nothing could be read of what was handed in; only there a report is needed.
         yield made(UNREAD, (mark.report.message or "").partition("\n")[0], f"{take} FILE")
-    for one in mark.proposals if mark.status != "error" else ():
-        yield made(MISNAMED, f"{one.file}: {one.reason}", f"{take} {typed_name(one.file)}", one.file)
+    for proposed in mark.proposals if mark.status != "error" else ():
+        yield made(
+            MISNAMED,
+            f"{proposed.file}: {proposed.reason}",
+            f"{take} {typed_name(proposed.file)}",
+            proposed.file,
+        )
     settles = {
         "unread": (UNREAD, f"{take} FILE"),
         "ungraded": (NOT_GRADED, "kata grade DOWNLOAD"),
@@ -150,13 +165,15 @@ def _redrawn(one: RedrawnCheck) -> str:
 def _unused_times(book: Gradebook, marks: Marks) -> Iterator[Problem]:
     """Yield the times that are nobody's; not where all whom a name could mean have theirs by now."""
     found = []
-    for one in book.unused_times():
+    for line in book.unused_times():
         whose = [
-            mark for name in one.candidates if (mark := marks.get(name, {}).get(one.kata)) and mark.handed_in
+            mark
+            for name in line.candidates
+            if (mark := marks.get(name, {}).get(line.kata)) and mark.handed_in
         ]
-        if not one.candidates or any(mark.submitted_at is None for mark in whose):
+        if not line.candidates or any(mark.submitted_at is None for mark in whose):
             command = "kata grade DOWNLOAD --times FILE"
-            of, what = _group(book.course, one.kata), one.words(book.course.timezone)
+            of, what = _group(book.course, line.kata), line.words(book.course.timezone)
             found.append(Problem(of, UNUSED_TIME, "", "", what, command))
     yield from dict.fromkeys(found)  # one line of a table is about all katas of an assignment
 
@@ -217,8 +234,11 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
 def _newer(book: Gradebook, who: str, kata: str, choice: events.Choose) -> int:
     """Return how many other contents came in after an attempt was chosen."""
     given = book.handed_in(who, [kata]).get(kata, (0, []))[1]
-    chosen = {one.digest for one in given if one.id == choice.hand_in}
-    return len({one.digest for one in given if one.digest and one.arrived_at > choice.made.at} - chosen)
+    chosen = {hand_in.digest for hand_in in given if hand_in.id == choice.hand_in}
+    return len(
+        {hand_in.digest for hand_in in given if hand_in.digest and hand_in.arrived_at > choice.made.at}
+        - chosen
+    )
 
 
 def _group(course: Course, kata: str) -> str:

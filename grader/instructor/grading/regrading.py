@@ -26,13 +26,13 @@ class StoredLearner:
     def submissions(self, katas: Sequence[Kata]) -> Iterator[Submission]:
         """Yield what was handed in for these katas."""
         wanted = {kata.slug for kata in katas}
-        for one in self.hand_ins:
-            if one.kata in wanted and (bundle := self.book.bundle(one.attempt)) is not None:
+        for hand_in in self.hand_ins:
+            if hand_in.kata in wanted and (bundle := self.book.bundle(hand_in.attempt)) is not None:
                 yield Submission(
                     learner=self.learner,
-                    kata=one.kata,
+                    kata=hand_in.kata,
                     bundle=bundle,
-                    submitted_at=one.submitted_at,
+                    submitted_at=hand_in.submitted_at,
                     stored=True,
                 )
 
@@ -42,9 +42,9 @@ def stored_learners(
 ) -> list[StoredLearner]:
     """Return who handed in anything for these katas; `learners` are identities, None means all."""
     found: dict[str, list[StoredSubmission]] = {}
-    for one in book.stored(learners):
-        if one.kata in katas:
-            found.setdefault(one.learner, []).append(one)
+    for hand_in in book.stored(learners):
+        if hand_in.kata in katas:
+            found.setdefault(hand_in.learner, []).append(hand_in)
     return [StoredLearner(name, book, hand_ins) for name, hand_ins in found.items()]
 
 

@@ -64,10 +64,10 @@ def take(
     found = _found(book, wanted, catalogue)
     # Also before: what cannot be graded here (isolation, a device, answers that are exposed) is refused with
     # nothing written.
-    for run in {one.run.id: one.run for one in found}.values():
+    for run in {file.run.id: file.run for file in found}.values():
         _prepare(book, run)
     made = Provenance(author=author, comment=comment)
-    takes = [Take(learner=one.learner, kata=one.kata, file=one.file, made=made) for one in wanted]
+    takes = [Take(learner=file.learner, kata=file.kata, file=file.file, made=made) for file in wanted]
     number = book.decide(takes[0]) if len(takes) == 1 else book.decide_together(takes)
     try:
         _grade(book, found, watching)
@@ -80,20 +80,20 @@ def take(
 
 def _found(book: Gradebook, wanted: Sequence[TakenFile], catalogue: Catalogue) -> list[_Found]:
     found: dict[TakenFile, _Found] = {}
-    names: dict[str, dict[str, None]] = {one.learner: {} for one in wanted}
-    katas = {one.kata: _kata(catalogue, one.kata) for one in wanted}
+    names: dict[str, dict[str, None]] = {file.learner: {} for file in wanted}
+    katas = {file.kata: _kata(catalogue, file.kata) for file in wanted}
     for folders, run in _downloads(book, catalogue):
-        for one in wanted:
-            if one in found or (folder := folders.get(one.learner)) is None:
+        for file in wanted:
+            if file in found or (folder := folders.get(file.learner)) is None:
                 continue
             there = folder.paths()
-            names[one.learner].update(dict.fromkeys(there))
-            if any(one.file in (path, path.rpartition("/")[2]) for path in there):
-                taken = replace(folder, taken={**folder.taken, one.kata: one.file})
-                found[one] = _Found(taken, katas[one.kata], run)
+            names[file.learner].update(dict.fromkeys(there))
+            if any(file.file in (path, path.rpartition("/")[2]) for path in there):
+                taken = replace(folder, taken={**folder.taken, file.kata: file.file})
+                found[file] = _Found(taken, katas[file.kata], run)
         if len(found) == len(set(wanted)):
-            return [found[one] for one in dict.fromkeys(wanted)]
-    first = next(one for one in wanted if one not in found)
+            return [found[file] for file in dict.fromkeys(wanted)]
+    first = next(file for file in wanted if file not in found)
     there = list(names[first.learner])
     hint = (
         f"There: {listed(there, 10)}"
@@ -127,7 +127,7 @@ def _downloads(
         except UsageError:  # it is gone, or another one by now
             continue
         folders = match_learners(scan.learners, book, at, str(times)).learners
-        yield {one.learner: one for one in folders}, run
+        yield {folder.learner: folder for folder in folders}, run
 
 
 def _policy(arguments: Mapping[str, Any]) -> RunPolicy:
@@ -154,8 +154,8 @@ def _prepare(book: Gradebook, run: RunRecord) -> None:
 
 def _grade(book: Gradebook, found: Sequence[_Found], watching: Watching) -> None:
     groups: dict[tuple[int, str], list[_Found]] = {}
-    for one in found:
-        groups.setdefault((one.run.id, one.kata.slug), []).append(one)
+    for file in found:
+        groups.setdefault((file.run.id, file.kata.slug), []).append(file)
     # One use of grading processes for all groups: each of them takes seconds to start.
     with (
         local_slots(min(cores(), len(found))) as slots,
@@ -165,7 +165,7 @@ def _grade(book: Gradebook, found: Sequence[_Found], watching: Watching) -> None
             arguments = group[0].run.arguments
             here = {**arguments, "only": [], "assignment": None, "scheduler": None}
             kata = group[0].kata
-            recording = book.start_run(here, [(one.folder.learner, kata.slug) for one in group])
+            recording = book.start_run(here, [(file.folder.learner, kata.slug) for file in group])
             run = Run([kata], recording, _policy(arguments))
-            run.grade([one.folder for one in group], slots.executor, slots.count, watch)
+            run.grade([file.folder for file in group], slots.executor, slots.count, watch)
             recording.finish()

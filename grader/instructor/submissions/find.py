@@ -138,7 +138,7 @@ def _top(root: Path) -> tuple[Entry, str, Path]:
     except UnreadableSubmission as refused:
         raise UsageError(f"{shown} {refused}.", LAYOUTS) from None
     for name in root.parts[len(around.parts) :]:  # somebody named a folder in an archive
-        found = next((one for one in top.children() if one.name == name), None)
+        found = next((child for child in top.children() if child.name == name), None)
         if found is None:
             raise UsageError(f"{shown}: there is no {printable(name)} in {printable(around.name)}.", LAYOUTS)
         top, stem = _opened(found) or found, found.name
@@ -168,7 +168,12 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
             top = replace(top, label=top.label or name)
             learner = LearnerFolder(learner_name(name), (top,))
             return Scan((learner,), "one learner", tuple(notes))
-        submitted = _submitted(children, [child for child in children if child.is_folder])
+        # The folder with everybody's work in a course folder of nbgrader: alone, or with others of it.
+        below = [child for child in children if child.is_folder]
+        others = nbgrader.OWN_FILES.isdisjoint(child.name for child in children)
+        submitted = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
+        if len(below) > 1 and others:
+            submitted = None
         inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
         if inner is None:
             break
@@ -183,13 +188,6 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
     if scan.layout == "folders":
         _refuse_several(children, of)
     return replace(scan, notes=(*notes, *scan.notes))
-
-
-def _submitted(children: list[Entry], below: list[Entry]) -> Entry | None:
-    """Return the folder with everybody's work in a course folder of nbgrader: alone, or with others of it."""
-    found = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
-    others = nbgrader.OWN_FILES.isdisjoint(child.name for child in children)
-    return found if len(below) == 1 or not others else None
 
 
 def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
@@ -218,16 +216,12 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
 def _system(entries: list[Entry]) -> System | None:
     """Return the system that named most of what lies there, if one did."""
     # Without the files that systems put there themselves: in a small class they would be the majority.
-    own = [entry for entry in entries if not _lies_beside(entry.name)]
+    own = [entry for entry in entries if not any(entry.name in system.own_files for system in SYSTEMS)]
     made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
     count, system = max(made, key=lambda pair: pair[0])
     # One system makes a download, and more than half of its names. What only some look like, learners wrote: one
     # file's name must not decide how all are read.
     return system if 2 * count > len(own) else None
-
-
-def _lies_beside(name: str) -> bool:
-    return any(name in system.own_files for system in SYSTEMS)
 
 
 def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
@@ -306,7 +300,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
             return folder, f"names such as {system.title} makes", system.wraps
         if why := _why_class(below, of):
             return folder, why, False
-        further = [one for one in below if one.is_folder or _of_a_learner(one.name)]
+        further = [child for child in below if child.is_folder or _of_a_learner(child.name)]
         inner = _opened(further[0]) if len(further) == 1 else None
         if inner is None:
             return None
@@ -319,17 +313,17 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 def _why_class(entries: list[Entry], of: _Class) -> str:
     """Say why what lies in a folder may be learners'; nothing where it may not."""
     modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
-    if any(matches_a_module(one.name, modules) or one.name.casefold() in own for one in entries):
+    if any(matches_a_module(entry.name, modules) or entry.name.casefold() in own for entry in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
-    boxes = [one for one in entries[:50] if one.is_folder or _of_a_learner(one.name)]
-    if of.known is not None and any(of.known(archive_stem(one.name) or one.name) for one in boxes):
+    boxes = [entry for entry in entries[:50] if entry.is_folder or _of_a_learner(entry.name)]
+    if of.known is not None and any(of.known(archive_stem(box.name) or box.name) for box in boxes):
         return "somebody who is in the roster"
     # Two folders that have one module each are two learners', or one learner's copies.
     count: Counter[str] = Counter()
-    for one in boxes:
+    for box in boxes:
         # One at a time, and no further than the answer.
-        count.update(LearnerFolder("", (one,)).modules(of.katas))
+        count.update(LearnerFolder("", (box,)).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
             return f"several folders with a {found}.py of their own"
@@ -338,7 +332,9 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
 
 def _refuse_several(entries: list[Entry], of: _Class) -> None:
     """Refuse folders of which most look like classes: nobody is a learner because their group has a folder."""
-    several = {archive_stem(one.name) or one.name: one for one in entries if _opened(one) is not None}
+    several = {
+        archive_stem(entry.name) or entry.name: entry for entry in entries if _opened(entry) is not None
+    }
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
@@ -352,7 +348,7 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
-        names = " and ".join(printable(one.name) for one in classes[:2])
+        names = " and ".join(printable(entry.name) for entry in classes[:2])
         raise UsageError(
             f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
@@ -362,7 +358,9 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
 def _named_by_system(entries: list[Entry]) -> set[str]:
     """Return whom a system names there, if it is one's download."""
     system = _system(entries)
-    return {made.learner for one in entries if (made := system.made(one))} if system is not None else set()
+    return (
+        {made.learner for entry in entries if (made := system.made(entry))} if system is not None else set()
+    )
 
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from grader.catalogue import Kata
+from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
 from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
 from grader.instructor.lms.nbgrader import STAMP, read_time
@@ -26,10 +27,13 @@ from grader.instructor.submissions.file_selection import (
 )
 from grader.instructor.submissions.git_time import GitTime, git_times
 from grader.instructor.submissions.listing import Listing
+from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.safe_path import SafePath
-from grader.instructor.submissions.sheets import sheets_in
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 from grader.words import printable
+
+MAX_SHEETS = 200
+"""Written answers of one learner that are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +267,63 @@ def _sheets(
     katas: Sequence[Kata], listing: Listing
 ) -> tuple[dict[str, tuple[Entry, Bundle]], dict[str, list[str]]]:
     try:
-        return sheets_in(katas, listing)
+        return _sheets_in(katas, listing)
     except KataError:
         raise
     except Exception as error:  # as with code: one learner's files never end a class's grading
         why = f"written answers cannot be read ({type(error).__name__})"
         return {}, {kata.slug: [why] for kata in katas[:1]}
+
+
+def _sheets_in(
+    katas: Sequence[Kata], listing: Listing
+) -> tuple[dict[str, tuple[Entry, Bundle]], dict[str, list[str]]]:
+    """Return the sheet of each kata that has one, by slug, and what to know of the others.
+
+    A sheet belongs to the kata that it names; else to the kata whose folder it lies in, or whose module is next to it;
+    else to the only kata there is. Of several that differ the one nearest the top counts, and the others are told.
+    """
+    found: dict[str, tuple[Entry, Bundle]] = {}
+    notes: dict[str, list[str]] = {}
+    everybody = katas[0].slug if katas else ""
+    files = [file for file in listing.files if is_sheet(file.name)]
+    # The nearest to the top first, and by name where two are equally near: the same one on every machine.
+    for file in sorted(files, key=lambda file: (len(file.path), file.label))[:MAX_SHEETS]:
+        try:
+            data = listing.read(file, LIMIT_BYTES)
+        except UnreadableSubmission as refused:
+            guess = _kata_around(katas, listing, file)
+            notes.setdefault(guess or everybody, []).append(f"written answers: {file.label} {refused}")
+            continue
+        named = kata_named(data)
+        if named is not None and all(kata.slug != named for kata in katas):
+            continue  # of a kata that is not graded now
+        # What the sheet says goes before where it lies: learners move files about.
+        slug = named or _kata_around(katas, listing, file)
+        if slug is None:
+            note = f"written answers: {file.label} does not say which kata it answers, and was left out"
+            notes.setdefault(everybody, []).append(note)
+        elif slug not in found:
+            found[slug] = file, Bundle(NAME, {NAME: data})
+        elif found[slug][1].files[NAME] != data:
+            note = f"written answers: {file.label} was left out: {found[slug][0].label} has other answers"
+            notes.setdefault(slug, []).append(note)
+    return found, notes
+
+
+def _kata_around(katas: Sequence[Kata], listing: Listing, file: Entry) -> str | None:
+    folders = set(file.folder)
+    inside = [kata.slug for kata in katas if kata.slug in folders]
+    neighbours = {
+        other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
+    }
+    near = [
+        kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)
+    ]
+    for some in (inside, near, [kata.slug for kata in katas]):
+        if len(some) == 1:
+            return some[0]
+    return None
 
 
 def _stamped_at(file: Entry, listing: Listing) -> datetime | None:
