@@ -64,13 +64,13 @@ def match_learners(
     """
     # Of a course that does not say where it is, nobody knows more than this machine's clock.
     zone = None if book.course.timezone is UTC else book.course.timezone
-    folders = [replace(one, zone=zone) for one in with_ids_of(found, times)]
-    found_as = [Found(one.learner, one.ids) for one in folders]
+    folders = [replace(folder, zone=zone) for folder in with_ids_of(found, times)]
+    found_as = [_found(folder) for folder in folders]
     folders = [
         replace(folder, learner=whole_name(one, found_as, book.course))
         for folder, one in zip(folders, found_as, strict=True)
     ]
-    names = [Found(one.learner, one.ids) for one in folders]
+    names = [_found(folder) for folder in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
     for name, (learner, reason) in matches.learnt.items():
         if not shared(name, book.course):
@@ -80,9 +80,12 @@ def match_learners(
     taken = book.standing(Take)
     assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
     best = frozenset(
-        kata for one in book.course.assignments.values() if one.attempts == "best" for kata in one.katas
+        kata
+        for assignment in book.course.assignments.values()
+        if assignment.attempts == "best"
+        for kata in assignment.katas
     )
-    whose = [(matches.known.get(one.learner, one.learner), one) for one in folders]
+    whose = [(matches.known.get(folder.learner, folder.learner), folder) for folder in folders]
     together: dict[str, LearnerFolder] = {}
     for learner, one in whose:
         files = {ruling.kata or "": ruling.file for ruling in taken if ruling.learner == learner}
@@ -277,7 +280,7 @@ def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched
         if not candidates:  # who handed in something else may have handed in this, too
             lacking = {learner for learner, kata in unsure if kata in handed_in[name]}
             strangers[name] = similar_names(
-                Found(name), [one for one in roster.values() if one.learner in lacking]
+                Found(name), [person for person in roster.values() if person.learner in lacking]
             )
     absent = [name for name in roster if not handed_in.get(name)]
     return Unmatched(strangers, absent, unsure)

@@ -168,7 +168,12 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
             top = replace(top, label=top.label or name)
             learner = LearnerFolder(learner_name(name), (top,))
             return Scan((learner,), "one learner", tuple(notes))
-        submitted = _submitted(children, [child for child in children if child.is_folder])
+        # The folder with everybody's work in a course folder of nbgrader: alone, or with others of it.
+        below = [child for child in children if child.is_folder]
+        others = nbgrader.OWN_FILES.isdisjoint(child.name for child in children)
+        submitted = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
+        if len(below) > 1 and others:
+            submitted = None
         inner = submitted or (None if stamped else _wrapped(children, name, of, notes))
         if inner is None:
             break
@@ -183,13 +188,6 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
     if scan.layout == "folders":
         _refuse_several(children, of)
     return replace(scan, notes=(*notes, *scan.notes))
-
-
-def _submitted(children: list[Entry], below: list[Entry]) -> Entry | None:
-    """Return the folder with everybody's work in a course folder of nbgrader: alone, or with others of it."""
-    found = next((child for child in below if child.name == nbgrader.SUBMITTED), None)
-    others = nbgrader.OWN_FILES.isdisjoint(child.name for child in children)
-    return found if len(below) == 1 or not others else None
 
 
 def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
@@ -218,16 +216,12 @@ def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
 def _system(entries: list[Entry]) -> System | None:
     """Return the system that named most of what lies there, if one did."""
     # Without the files that systems put there themselves: in a small class they would be the majority.
-    own = [entry for entry in entries if not _lies_beside(entry.name)]
+    own = [entry for entry in entries if not any(entry.name in system.own_files for system in SYSTEMS)]
     made = [(sum(system.made(entry) is not None for entry in own), system) for system in SYSTEMS]
     count, system = max(made, key=lambda pair: pair[0])
     # One system makes a download, and more than half of its names. What only some look like, learners wrote: one
     # file's name must not decide how all are read.
     return system if 2 * count > len(own) else None
-
-
-def _lies_beside(name: str) -> bool:
-    return any(name in system.own_files for system in SYSTEMS)
 
 
 def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
