@@ -41,12 +41,12 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_401),
-    Gauge("code lines of grader outside extras", 28_500, 41_401),
-    Gauge("lines of all Python", 150_000, 184_900),
+    Gauge("code lines of grader", 33_000, 41_438),
+    Gauge("code lines of grader outside extras", 28_500, 41_438),
+    Gauge("lines of all Python", 150_000, 184_951),
     Gauge("lines of tests", 42_000, 60_240),
-    Gauge("modules of grader", 270, 330),
-    Gauge("files", 1_200, 1_487),
+    Gauge("modules of grader", 270, 333),
+    Gauge("files", 1_200, 1_491),
     Gauge("classes of ten fields or more", 12, 26),
     Gauge("types of a hand-in on its way to the row", 6, 13),
     Gauge("types from the row to a page", 3, 3),
@@ -271,7 +271,7 @@ WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "desk.queries.
 """And from the row to a page."""
 TALKS = (
     "engine.wire.messages", "engine.worker.fork_server", "cli.warm_process", "instructor.grading.messages",
-    "instructor.desk.process", "learner.mcp_server",
+    "instructor.desk.process", "extras.mcp.mcp_server",
 )  # fmt: skip
 """The modules with a format in which processes of ours talk."""
 

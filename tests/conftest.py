@@ -377,6 +377,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.fixture
+def stub(kata: Callable[..., Ran], folder: Path) -> Path:
+    """The stub of masks, just started."""
+    assert kata("start", "masks").code == 0
+    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
+
+
 BROWSER_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

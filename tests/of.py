@@ -30,6 +30,8 @@ TESTS = {
     "grader/instructor/desk": "desk",
     "grader/devices.py": "host timing",
     "grader/errors.py": "cli",
+    "grader/extras/mcp": "extras/mcp",
+    "grader/api.py": "extras/mcp",
     "grader/files.py": "workspace gradebook",
     "grader/instructor/gradebook": "gradebook grading exports desk",
     "grader/instructor/grading": "grading exports desk",
@@ -51,7 +53,6 @@ TESTS = {
     "grader/engine/wire": "wire host worker",
     "grader/words.py": "similarity",
     "grader/engine/worker": "worker host policy isolation hostile",
-    "grader/learner/mcp_server.py": "cli",
     "grader/learner/questions": "cli katas",
     "grader/learner/workspace": "workspace cli",
     "kata.py": "cli",
@@ -73,8 +74,9 @@ def tests_of(paths: Iterable[str]) -> list[str]:
         folders = [Path(path), *Path(path).parents]
         for folder in folders:
             found |= set(TESTS.get(folder.as_posix(), "").split())
-        own = path.split("/")[1] if path.startswith("tests/") else ""
-        found |= {own} if any((ROOT / "tests" / own).glob("test_*.py")) and own else set()
+        if path.startswith("tests/"):
+            own = [folder for folder in folders[:-2] if any((ROOT / folder).glob("test_*.py"))]
+            found |= {folder.relative_to("tests").as_posix() for folder in own}
     return [f"tests/{name}" for name in sorted(found)]
 
 

@@ -23,9 +23,8 @@ def mcp() -> None:
     In an assistant's settings:
       {"mcpServers": {"kata": {"command": "kata", "args": ["mcp"]}}}
     """
-    from grader.learner.mcp_server import McpServer
-    from grader.learner.workspace import find_workspace
-    from grader.learner.workspace.tools import policy_of, template
+    from grader.api import find_workspace, policy_of, template
+    from grader.extras.mcp.mcp_server import McpServer
 
     workspace = find_workspace(Path.cwd())
     policy = "tutor" if workspace is None else policy_of(workspace.root)

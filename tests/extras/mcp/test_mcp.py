@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from grader.learner.mcp_server import McpServer
+from grader.extras.mcp.mcp_server import McpServer
 from tests import ours
 from tests.conftest import KATA
 
