@@ -10,7 +10,6 @@ CORE = {
     "show": "grader.cli.learner.show:show",
     "check": "grader.cli.learner.check:check",
     "try": "grader.cli.learner.try_:try_",
-    "questions": "grader.cli.learner.questions:questions",
     "watch": "grader.cli.learner.watch:watch",
     "hint": "grader.cli.learner.hint:hint",
     "solution": "grader.cli.learner.solution:solution",

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 
+from grader.commands import COMMANDS
 from grader.devices import accelerator_here
 
 T = TypeVar("T")
@@ -28,23 +29,10 @@ TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
 
-_WITH_WORKERS = frozenset(
-    {
-        "authors",
-        "host",
-        "running",
-        "wire",
-        "worker",
-        "checks",
-        "cli",
-        "demos",
-        "devices",
-        "hostile",
-        "katas",
-        "policy",
-        "timing",
-    }
-)
+_WITH_WORKERS = (
+    "authors", "host", "running", "wire", "worker", "checks", "cli",
+    "demos", "devices", "hostile", "katas", "policy", "questions", "timing",
+)  # fmt: skip
 _SLOW_FILE = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|gate)\b", re.MULTILINE)
 _launchers: list[Any] = []
 
@@ -301,8 +289,9 @@ def kata(
     def run(*arguments: object) -> Ran:
         from grader.cli.main import cli
 
-        for command in ("check", "questions"):
-            monkeypatch.setattr(f"grader.cli.learner.{command}.start_launcher", lambda **_: launcher)
+        for command in {"check", "questions"} & {*COMMANDS}:
+            module = COMMANDS[command].partition(":")[0]
+            monkeypatch.setattr(f"{module}.start_launcher", lambda **_: launcher)
         capfd.readouterr()
         code: Any = 0
         try:

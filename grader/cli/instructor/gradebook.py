@@ -18,8 +18,8 @@ from grader.cli.instructor.class_options import author_of, author_option, name_w
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.push import push
-from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
+from grader.commands import EXTRAS, load
 from grader.errors import UsageError
 from grader.report.style import console, escape_controls, points
 
@@ -344,10 +344,9 @@ for _command in (
     code,
     export,
     push,
-    questions,
-    quiz_results,
     *ANALYSIS,
     *WRITTEN,
     *RULINGS,
+    *(load(target) for name, target in EXTRAS.items() if name.startswith("gradebook ")),
 ):
     gradebook.add_command(_command)

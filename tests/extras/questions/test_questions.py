@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.engine.runner.suite import RunConfig, Suite, suites_of
-from grader.learner.questions.own_code import OwnCode, edits_of
+from grader.extras.questions.own_code import OwnCode, edits_of
 from tests import ours
 
 pytestmark = pytest.mark.slow

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import complete_id, here, json_option, note, print_json
-from grader.cli.learner.check import find_targets, refuse_exposed
-from grader.engine.host.bootstrap import start_launcher
-from grader.errors import UsageError
-from grader.report.style import print_message
+from grader.api import (
+    UsageError,
+    complete_id,
+    find_targets,
+    here,
+    json_option,
+    note,
+    print_json,
+    print_message,
+    refuse_exposed,
+    start_launcher,
+)
 
 if TYPE_CHECKING:
-    from grader.learner.questions.quiz import QuizQuestion
+    from grader.extras.questions.quiz import QuizQuestion
 
 LETTERS = "abcd"
 MOST = 12
@@ -49,9 +56,8 @@ def questions(what: str | None, wanted: int, who: str, as_json: bool) -> int:
     refuse_exposed(request)
     target = request.targets[0]
     launcher = start_launcher(preload=target.kata.preload)
-    from grader.engine.host.source import Unreadable, read_source
-    from grader.engine.runner.suite import suites_of
-    from grader.learner.questions.quiz import ask
+    from grader.api import Unreadable, read_source, suites_of
+    from grader.extras.questions.quiz import ask
 
     try:
         source = read_source(target.file)

@@ -9,12 +9,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.instructor.gradebook.exports.cells import defuse
-from grader.instructor.html.folder import Folder, file_stem
-from grader.instructor.html.html import page
-from grader.learner.questions.quiz import QuizQuestion
+from grader.api import Folder, defuse, file_stem, page
+from grader.extras.questions.quiz import QuizQuestion
 
 LETTERS = "abcd"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Asked(NamedTuple):
@@ -43,7 +42,9 @@ def write_questions(sheets: Sequence[Asked], folder: Path, secret: bytes) -> int
     for learner, group in groupby(sheets, key=lambda one: one.learner):
         theirs, stem = list(group), file_stem(learner, secret)
         learners += 1
-        into.write(f"questions/{stem}.html", page("questions.html", sheets=theirs, letters=LETTERS))
+        into.write(
+            f"questions/{stem}.html", page("questions.html", TEMPLATES, sheets=theirs, letters=LETTERS)
+        )
         for one in theirs:
             into.write(f"quizzes/{one.kata}-{stem}.txt", _quiz(one))
             for number, question in enumerate(one.questions, 1):

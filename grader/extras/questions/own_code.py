@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from grader.notebooks import parse_module
+from grader.api import parse_module
 
 _PROBED = (ast.Call, ast.BinOp, ast.Compare, ast.UnaryOp, ast.Subscript)
 _OPAQUE = (ast.JoinedStr, ast.Lambda)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader.engine.host.bootstrap import start_launcher
+from grader.api import start_launcher
 
 
 class HandInToAsk(msgspec.Struct, frozen=True):
@@ -26,11 +26,8 @@ class HandInToAsk(msgspec.Struct, frozen=True):
 def main() -> None:
     """Answer every task, in order: with questions, or with a sentence why there are none."""
     launcher = start_launcher(many=True)
-    from grader.catalogue import Catalogue
-    from grader.engine.host.source import Unreadable, read_source
-    from grader.engine.runner.suite import Suite, suites_of
-    from grader.errors import KataError
-    from grader.learner.questions.quiz import QuizQuestion, ask
+    from grader.api import Catalogue, KataError, Suite, Unreadable, read_source, suites_of
+    from grader.extras.questions.quiz import QuizQuestion, ask
 
     tasks = msgspec.json.decode(sys.stdin.buffer.read(), type=list[HandInToAsk])
 

@@ -11,21 +11,31 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from grader import interpreter
-from grader.cli.context import complete_id, json_option, note, print_json
-from grader.cli.instructor.adjust_all import MarkLine, write_changes
-from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
-from grader.errors import EngineError, UsageError
-from grader.report.style import escape_controls, points
-from grader.words import counted
+from grader.api import (
+    EngineError,
+    MarkLine,
+    UsageError,
+    author_of,
+    author_option,
+    complete_id,
+    counted,
+    escape_controls,
+    interpreter,
+    json_option,
+    lines_of,
+    note,
+    points,
+    print_json,
+    with_gradebook,
+    write_changes,
+)
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Mark
-    from grader.instructor.gradebook.store import Gradebook
-    from grader.learner.questions.quiz import QuizQuestion
+    from grader.api import Gradebook, Mark
+    from grader.extras.questions.quiz import QuizQuestion
 
 MOST = 12
-PROGRAM = "grader.learner.questions.program"
+PROGRAM = "grader.extras.questions.program"
 
 
 @click.command(short_help="Write for each learner questions about their own code that passes.")
@@ -55,8 +65,8 @@ def questions(book: Gradebook, id_: str | None, wanted: int, out: Path, as_json:
       kata gradebook questions masks
       kata gradebook questions week3 -n 3 --out quiz3
     """
-    from grader.instructor.gradebook.resolve import resolve_katas
-    from grader.instructor.html.questions import Asked, write_questions
+    from grader.api import resolve_katas
+    from grader.extras.questions.pages import Asked, write_questions
 
     rows = [row for row in book.rows(katas=resolve_katas(book, [id_] if id_ else [])) if row.status == "pass"]
     if not rows:
@@ -114,7 +124,7 @@ def quiz_results(book: Gradebook, file: Path, costs: float, dry_run: bool, autho
     lines = lines_of(
         file, ("learner", "kata", "question", "right", "answer"), partial(_answered, book), _EXAMPLE
     )
-    from grader.instructor.gradebook.events import Adjust
+    from grader.api import Adjust
 
     answers: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     for line in lines:
@@ -137,7 +147,7 @@ def _answered(book: Gradebook, cells: dict[str, str]) -> _Answered:
     Raises:
         UsageError: it breaks a rule.
     """
-    from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
+    from grader.api import resolve_kata, resolve_learner
 
     answer = cells["answer"].casefold()
     if answer not in ("", *"abcd"):
@@ -150,8 +160,8 @@ def _questions_of(book: Gradebook, rows: list[Mark], wanted: int) -> list[list[Q
     """Return the questions about each hand-in, or why there are none."""
     import msgspec
 
-    from grader.learner.questions.program import HandInToAsk
-    from grader.learner.questions.quiz import QuizQuestion
+    from grader.extras.questions.program import HandInToAsk
+    from grader.extras.questions.quiz import QuizQuestion
 
     tasks: list[HandInToAsk] = []
     with tempfile.TemporaryDirectory(prefix="kata-questions-") as name:

@@ -11,20 +11,31 @@ from typing import Any
 
 import pytest
 
-from grader.engine.checks.describe import describe, describe_call
-from grader.engine.checks.failure import PreconditionFailed
-from grader.engine.checks.text import WHOLE, clean
-from grader.engine.host.calls import CallRecord, Calls
-from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
-from grader.engine.host.launcher import Launcher
-from grader.engine.host.objects import handle_id
-from grader.engine.host.remote import RemoteSubmission
-from grader.engine.host.session import Session
-from grader.engine.host.source import Source
-from grader.engine.runner.outcome import MessageContext, Outcome
-from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
-from grader.engine.runner.suite import Suite
-from grader.learner.questions.own_code import HITS, TAKE
+from grader.api import (
+    WHOLE,
+    CallRecord,
+    Calls,
+    CheckContext,
+    Launcher,
+    MessageContext,
+    Outcome,
+    PreconditionFailed,
+    RemoteSubmission,
+    RunConfig,
+    Session,
+    Source,
+    SubmissionRaised,
+    Suite,
+    WorkerBackend,
+    WorkerDied,
+    WorkerTimeout,
+    check_seed,
+    clean,
+    describe,
+    describe_call,
+    handle_id,
+)
+from grader.extras.questions.own_code import HITS, TAKE
 
 MOST_CALLS, MOST_FACTS, MOST_TEXT = 12, 400, 60
 """Calls of a check that are noted, expressions whose values are read after each, letters of such a value."""

@@ -15,14 +15,9 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from grader.engine.checks.text import clean
-from grader.engine.host.launcher import Launcher
-from grader.engine.host.source import Source
-from grader.engine.runner.outcome import Outcome
-from grader.engine.runner.suite import Suite
-from grader.errors import UsageError
-from grader.learner.questions.own_code import Edit, OwnCode, edits_of
-from grader.learner.questions.rehearsal import NotedCall, Version, raised_in, stage
+from grader.api import Launcher, Outcome, Source, Suite, UsageError, clean
+from grader.extras.questions.own_code import Edit, OwnCode, edits_of
+from grader.extras.questions.rehearsal import NotedCall, Version, raised_in, stage
 
 T = TypeVar("T")
 SEEDS = (0, 1, 2)

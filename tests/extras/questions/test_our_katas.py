@@ -10,7 +10,7 @@ import pytest
 
 from grader.engine.host.source import Source
 from grader.engine.runner.suite import Suite, suites_of
-from grader.learner.questions.quiz import QuizQuestion, ask
+from grader.extras.questions.quiz import QuizQuestion, ask
 from tests import answers, ours
 
 FEW = 3
