@@ -41,9 +41,9 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_489),
-    Gauge("code lines of grader outside extras", 28_500, 41_489),
-    Gauge("lines of all Python", 150_000, 185_009),
+    Gauge("code lines of grader", 33_000, 41_512),
+    Gauge("code lines of grader outside extras", 28_500, 41_512),
+    Gauge("lines of all Python", 150_000, 185_020),
     Gauge("lines of tests", 42_000, 60_240),
     Gauge("modules of grader", 270, 333),
     Gauge("files", 1_200, 1_492),

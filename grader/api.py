@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from grader import __version__, interpreter
-    from grader.catalogue import Catalogue
-    from grader.cli.context import complete_id, here, json_option, note, print_json
+    from grader.catalogue import Catalogue, Kata
+    from grader.catalogue.given import blocks_in, given_files
+    from grader.catalogue.pack_code import defined_names
+    from grader.cli.context import complete_id, gathered, here, json_option, note, print_json
     from grader.cli.instructor.adjust_all import MarkLine, write_changes
-    from grader.cli.instructor.class_options import author_of, author_option, lines_of, with_gradebook
+    from grader.cli.instructor.class_options import (
+        author_of,
+        author_option,
+        course_option,
+        gradebook_option,
+        lines_of,
+        with_gradebook,
+    )
     from grader.cli.learner.check import find_targets, refuse_exposed
+    from grader.data_files import READING, read_bounded, regular_file
     from grader.engine.checks.describe import describe, describe_call
     from grader.engine.checks.failure import PreconditionFailed
     from grader.engine.checks.text import WHOLE, clean
@@ -31,17 +41,24 @@ if TYPE_CHECKING:
     from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
     from grader.engine.runner.suite import Suite, suites_of
     from grader.errors import EngineError, KataError, UsageError
+    from grader.files import write_atomic
+    from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.events import Adjust
     from grader.instructor.gradebook.exports.cells import defuse
     from grader.instructor.gradebook.records import Mark
-    from grader.instructor.gradebook.resolve import resolve_kata, resolve_katas, resolve_learner
+    from grader.instructor.gradebook.resolve import resolve_kata, resolve_katas, resolve_learner, slugs_meant
     from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.html import text
     from grader.instructor.html.folder import Folder, file_stem
     from grader.instructor.html.html import page
+    from grader.instructor.submissions import find_learners
+    from grader.instructor.submissions.names import listed
+    from grader.instructor.submissions.submission import Bundle
+    from grader.instructor.tokens import Piece, TooMuch, Words
     from grader.learner.workspace import find_workspace
     from grader.learner.workspace.tools import policy_of, template
-    from grader.notebooks import parse_module
-    from grader.report.style import escape_controls, points, print_message
+    from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
+    from grader.report.style import console, escape_controls, points, print_message, safe_text
     from grader.words import counted
 else:
     # Written once, as type checkers and linters read it.

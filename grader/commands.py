@@ -24,7 +24,6 @@ CORE = {
     "regrade": "grader.cli.instructor.regrade:regrade",
     "gradebook": "grader.cli.instructor.gradebook:gradebook",
     "report": "grader.cli.instructor.report:report",
-    "similar": "grader.cli.instructor.similar:similar",
     "desk": "grader.cli.instructor.desk:desk",
     "pack": "grader.cli.author.pack:pack",
 }
@@ -39,9 +38,10 @@ FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "d
 
 
 def load(target: str) -> Any:
-    """Import what a target such as `package.module:name` names."""
+    """Import what a target such as `package.module:name` names, or a whole module."""
     module, _, name = target.partition(":")
-    return getattr(importlib.import_module(module), name)
+    found = importlib.import_module(module)
+    return getattr(found, name) if name else found
 
 
 EXTRAS: dict[str, str] = {}

@@ -14,7 +14,7 @@ from grader.instructor.submissions import Bundle, Submission
 from tests import answers
 from tests.desk.conftest import Open, Running
 from tests.gradebook.handmade import key, report
-from tests.similarity.test_similar import OWN
+from tests.ours import OWN
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,6 @@ from grader.catalogue import Catalogue
 from grader.commands import COMMANDS
 from grader.instructor.gradebook.course import Course
 from grader.instructor.html import KataTexts, Viewer, write_report
-from grader.instructor.html.similar import similar_page
-from grader.instructor.similarity import Candidate, compare
 from grader.instructor.submissions.submission import Bundle
 from tests.pages import demo_class
 from tests.pages.builders import HOSTILE, NOW, hostile_rows
@@ -82,9 +80,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     few = [row for row in rows if row.kata in ("masks", "layer-norm")]
     write_report(few, viewer, out.parent / "few", built=NOW)
     code = (catalogue.resolve_one("masks").stub.read_text() + "    return " + "seen + " * 40 + "1\n").encode()
-    works = [Candidate(name, Bundle("masks.py", {"masks.py": code}), 1) for name in (HOSTILE[0], "bo")]
-    alike = compare(catalogue.resolve_one("masks"), works)
-    (out.parent / "similar.html").write_text(similar_page([alike], [("cleo", "no file")], {}, most=9))
+    if "similar" in COMMANDS:
+        from grader.extras.similar.pages import Candidate, compare, similar_page
+
+        works = [Candidate(name, Bundle("masks.py", {"masks.py": code}), 1) for name in (HOSTILE[0], "bo")]
+        alike = compare(catalogue.resolve_one("masks"), works)
+        (out.parent / "similar.html").write_text(similar_page([alike], [("cleo", "no file")], {}, most=9))
     if "questions" in COMMANDS:  # an extra, which may be absent
         from grader.extras.questions.pages import Asked, write_questions
         from grader.extras.questions.quiz import QuizQuestion
@@ -153,7 +154,7 @@ def test_every_page_can_be_read_by_everybody(
     grounds = set()
     few = pages(report.parent / "few")
     named = dict(zip(("report", "learner", "feedback", "hostile"), few, strict=True))
-    named["similar"] = report.parent / "similar.html"
+    named |= {file.stem: file for file in report.parent.glob("similar.html")}
     named |= {file.parent.parent.name: file for file in report.parent.glob("questions/*/*.html")}
     for name, file in named.items():
         page = show(file, width, color_scheme=scheme)

@@ -6,18 +6,19 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from grader.catalogue import Catalogue, Kata
+from grader.commands import EXTRAS, load
 from grader.errors import EngineError, KataError
 from grader.instructor.desk import process
 from grader.instructor.gradebook.events import Alike
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.similarity import Candidate, Findings, compare
-from grader.instructor.similarity.findings import Pair
 
+SIMILAR: Any = load(EXTRAS["look-alikes"]) if "look-alikes" in EXTRAS else None
+"""What compares hand-ins, and draws pairs of them: an extra, which may be absent."""
 _MODULE = "grader.instructor.desk.look_alikes"  # of the process that compares, `main`
 
 
@@ -26,7 +27,7 @@ class LookAlikes:
 
     def __init__(self, book: Gradebook) -> None:
         self._place = process.BookAddress.of(book)
-        self._found: dict[str, tuple[int, Findings | str]] = {}
+        self._found: dict[str, tuple[int, Any]] = {}
         self._comparing = False
         self._guard = threading.Lock()
 
@@ -34,17 +35,19 @@ class LookAlikes:
         """Have all katas compared, one after the other; return whether all are."""
         return all([self.findings(kata, state(kata.slug)) is not None for kata in katas])
 
-    def known(self) -> Mapping[str, Findings]:
+    def known(self) -> Mapping[str, Any]:
         """Return what was found so far, by kata."""
-        return {kata: one for kata, (_, one) in self._found.items() if isinstance(one, Findings)}
+        return {kata: one for kata, (_, one) in self._found.items() if not isinstance(one, str)}
 
-    def findings(self, kata: Kata, state: int) -> Findings | str | None:
+    def findings(self, kata: Kata, state: int) -> Any:
         """Return what a kata's hand-ins share, or why that cannot be said; None while they are being compared.
 
         Args:
             kata: which.
             state: a number that is another one when something else was handed in.
         """
+        if SIMILAR is None:
+            return "What compares hand-ins is not installed."
         with self._guard:
             stored = self._found.get(kata.slug)
             if stored is not None and stored[0] == state:
@@ -56,9 +59,9 @@ class LookAlikes:
             return None
 
     def _compare(self, kata: str, state: int) -> None:
-        found: Findings | str
+        found: Any
         try:
-            found = process.ask(_MODULE, (self._place, kata), Findings)
+            found = process.ask(_MODULE, (self._place, kata), SIMILAR.Findings)
         except (OSError, EngineError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
@@ -83,7 +86,7 @@ class AlikePair(NamedTuple):
     """Two learners of whom something is alike."""
 
     learners: tuple[str, str]
-    katas: dict[str, Pair]
+    katas: dict[str, Any]
     verdicts: dict[str, Alike]
     """By kata, what somebody has found out."""
 
@@ -93,9 +96,9 @@ class AlikePair(NamedTuple):
         return [kata for kata in self.katas if kata not in self.verdicts]
 
 
-def alike_pairs(known: Mapping[str, Findings], settled: Verdicts) -> list[AlikePair]:
+def alike_pairs(known: Mapping[str, Any], settled: Verdicts) -> list[AlikePair]:
     """Return who is alike in which katas: what is settled last, else those first who are so in most katas."""
-    katas: dict[frozenset[str], dict[str, Pair]] = {}
+    katas: dict[frozenset[str], dict[str, Any]] = {}
     for kata, found in known.items():
         for pair in found.pairs:
             katas.setdefault(frozenset((pair.left.learner, pair.right.learner)), {})[kata] = pair
@@ -119,9 +122,11 @@ def main() -> None:
         sys.exit(error.message)
 
 
-def _found(book: Gradebook, kata: Kata) -> Findings:
+def _found(book: Gradebook, kata: Kata) -> Any:
     contents = book.contents_of_kata(kata.slug)
-    return compare(kata, [Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents])
+    return SIMILAR.compare(
+        kata, [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
+    )
 
 
 if __name__ == "__main__":

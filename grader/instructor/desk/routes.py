@@ -21,14 +21,12 @@ from grader.catalogue import Catalogue
 from grader.errors import KataError, UsageError
 from grader.instructor.desk.actions import ACTIONS, OF_ANSWERS, Form
 from grader.instructor.desk.guard import LARGEST
-from grader.instructor.desk.look_alikes import LookAlikes, alike_pairs, verdicts
+from grader.instructor.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
 from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
 from grader.instructor.desk.sheets import Sheets
 from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.html.html import TEMPLATES as REPORT
 from grader.instructor.html.html import environment_of
-from grader.instructor.html.similar import WORDS, section_of
-from grader.instructor.similarity.findings import Findings, Side
 from grader.report.style import STATUS_STYLES
 from grader.words import whole_number
 
@@ -68,7 +66,7 @@ class Desk:
         """Each is given what its address asks for; after an error also what was typed, and why it was not written."""
         self._look_alikes = look_alikes
         self._catalogue = catalogue
-        self._environment = environment_of(TEMPLATES)
+        self._environment = environment_of(TEMPLATES, *([SIMILAR.TEMPLATES] if SIMILAR else []))
         self._environment.globals.update(
             course=reader.course, author=reader.author, when=reader.local_time, looks=STATUS_STYLES,
             title=reader.lessons.title, word=reader.anonymity.pseudonym, name=reader.anonymity.name,
@@ -169,17 +167,18 @@ class Desk:
         unnamed = {slug: one for slug, one in known().items() if hides(slug)}
         pairs = [*alike_pairs(unnamed, settled), *alike_pairs(named, settled)]
         section = None
-        if kata is not None and isinstance(found, Findings):
+        if kata is not None and found is not None and not isinstance(found, str):
             here = [one.katas[slug] for one in pairs if slug in one.katas]
-            section = section_of(
+            section = SIMILAR.section_of(
                 replace(found, pairs=tuple(here)), kata.title, PAIRS, partial(self._side, slug)
             )
         return self._page(
-            "alike.html", katas=[one.slug for one in katas], kata=slug, section=section, pairs=pairs, words=WORDS,
-            most=PAIRS, waits=not done, trouble=found if isinstance(found, str) else None, **more,
+            "alike.html", katas=[one.slug for one in katas], kata=slug, section=section, pairs=pairs, most=PAIRS,
+            words=SIMILAR and SIMILAR.WORDS, waits=not done, trouble=found if isinstance(found, str) else None,
+            **more,
         )  # fmt: skip
 
-    def _side(self, kata: str, side: Side) -> tuple[str, str]:
+    def _side(self, kata: str, side: Any) -> tuple[str, str]:
         """Return what a hand-in is called, and where it is: its learner's own number names the attempt."""
         number = f", attempt {side.attempt}" if side.attempt is not None else ""
         called = self.reader.anonymity

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from grader.errors import UsageError
 from grader.instructor.desk.queries import NOTHING, DeskReader, Filter, LogEntry
+from grader.instructor.desk.wordings import AnswerGroup, worded
 from grader.instructor.gradebook.events import AnswerMark, Release
 from grader.instructor.gradebook.fold import active_releases
 from grader.instructor.gradebook.records import Decided, TakenBack
 from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
-from grader.instructor.similarity.answers import AnswerGroup, worded
 
 
 class AnswerPlace(NamedTuple):

@@ -16,24 +16,9 @@ from grader.instructor.submissions import Bundle, Submission
 from tests import answers
 from tests.conftest import Ran
 from tests.gradebook.handmade import decide, key, report
-from tests.ours import ROOT
+from tests.ours import OWN, ROOT
 
 Run = Callable[..., Ran]
-
-OWN = """
-def combine_masks(*masks):
-    # Mine: counted, not multiplied.
-    votes = sum(mask.to(torch.int64) for mask in torch.broadcast_tensors(*masks))
-    needed = torch.full_like(votes, len(masks))
-    return torch.eq(votes, needed).logical_and(votes.gt(0) | needed.eq(0))
-
-
-def additive_mask(mask, dtype=torch.float32):
-    bias = torch.empty(mask.shape, dtype=dtype, device=mask.device)
-    bias[mask] = 0.0
-    bias[~mask] = torch.tensor(float("-inf"), dtype=dtype)
-    return bias.contiguous()
-"""
 
 DISGUISED = '''
 def additive_mask(allowed, dtype: object = torch.float32):

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from grader.catalogue import Kata
-from grader.instructor.similarity import known
-from grader.instructor.similarity.findings import Findings, Identical, Known, Pair, Passage, Side, Unread
-from grader.instructor.similarity.fingerprints import SPAN, all_hashes
-from grader.instructor.similarity.tokenized_submission import Candidate, TokenizedSubmission
-from grader.instructor.similarity.tokens import Words
+from grader.api import Kata, Words
+from grader.extras.similar import known
+from grader.extras.similar.findings import Findings, Identical, Known, Pair, Passage, Side, Unread
+from grader.extras.similar.fingerprints import SPAN, all_hashes
+from grader.extras.similar.tokenized_submission import Candidate, TokenizedSubmission
 
 PRIOR = 20
 """Learners who are assumed besides the class: of two who share something in a class of two, little is known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.instructor.similarity.answers import worded
+from grader.instructor.desk.wordings import worded
 
 LONG = "A row of the mask says which positions a query may attend to, so that nothing later is seen."
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from grader.instructor.similarity.tokens import Words
+from grader.api import Words
 
 SPAN = 12
 """Words that one fingerprint covers: two short lines of tensor code."""

@@ -1,14 +1,19 @@
-"""The page of `kata similar`: pairs of hand-ins side by side, with what they share."""
+"""Pairs of hand-ins side by side, with what they share: for `kata similar` and the desk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from grader.instructor.html import text
-from grader.instructor.html.html import page
-from grader.instructor.similarity.findings import Findings, Known, Pair, Passage, Side
+from grader.api import page, text
+from grader.extras.similar.compare import compare
+from grader.extras.similar.findings import Findings, Known, Pair, Passage, Side
+from grader.extras.similar.tokenized_submission import Candidate
 
+__all__ = ["TEMPLATES", "WORDS", "Candidate", "Findings", "compare", "section_of", "similar_page"]
+
+TEMPLATES = Path(__file__).parent / "templates"
 MAX_LINES = 1500
 """Lines of a hand-in that the page holds."""
 WORDS = (
@@ -72,7 +77,7 @@ def similar_page(
         most: pairs of a kata that are shown line by line.
     """
     sections = [section_of(one, titles.get(one.kata, one.kata), most) for one in found]
-    return page("similar.html", sections=sections, unread=unread, words=WORDS, most=most)
+    return page("similar.html", TEMPLATES, sections=sections, unread=unread, words=WORDS, most=most)
 
 
 Shown = Callable[[Side], tuple[str, str]]

@@ -11,19 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.catalogue import Catalogue, Kata
-from grader.cli.context import gathered, json_option, note, print_json
-from grader.cli.instructor.class_options import course_option, gradebook_option
-from grader.data_files import READING, regular_file
-from grader.files import write_atomic
-from grader.report.style import console, escape_controls, safe_text
-from grader.words import counted
+from grader.api import (
+    READING,
+    Catalogue,
+    Kata,
+    console,
+    counted,
+    course_option,
+    escape_controls,
+    gathered,
+    gradebook_option,
+    json_option,
+    note,
+    print_json,
+    regular_file,
+    safe_text,
+    write_atomic,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.instructor.similarity import Candidate, Findings
-    from grader.instructor.similarity.findings import Pair, Passage
+    from grader.extras.similar.findings import Findings, Pair, Passage
+    from grader.extras.similar.tokenized_submission import Candidate
 
 SHOWN = 20
 """Pairs of a kata that a terminal shows; pages and JSON have more."""
@@ -109,7 +119,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
       kata similar submissions/ --only masks --html alike.html
       kata similar --against last-year.sqlite --against 2024/submissions
     """
-    from grader.instructor.html.similar import WORDS, similar_page
+    from grader.extras.similar.pages import WORDS, similar_page
 
     catalogue = Catalogue.discover()
     katas = _chosen(options, catalogue)
@@ -140,7 +150,7 @@ def _compared(
     submissions: Path | None, options: SimilarOptions, catalogue: Catalogue, katas: list[Kata]
 ) -> tuple[list[Findings], list[tuple[str, str]]]:
     """Read what was handed in, now and in earlier terms, and return what is alike, and what could not be read."""
-    from grader.instructor.similarity import Settings, compare
+    from grader.extras.similar.compare import Settings, compare
 
     settings = Settings(options.share / 100, options.rarity, options.common / 100)
     with console(stderr=True).status("reading") as line:
@@ -171,8 +181,7 @@ class _Term:
 
 
 def _chosen(options: SimilarOptions, catalogue: Catalogue) -> list[Kata]:
-    from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.resolve import slugs_meant
+    from grader.api import Course, slugs_meant
 
     if not options.only:
         return list(catalogue.katas)
@@ -195,8 +204,8 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:
-    from grader.instructor.similarity import Candidate
-    from grader.instructor.submissions import find_learners
+    from grader.api import find_learners
+    from grader.extras.similar.tokenized_submission import Candidate
 
     read = _Term()
     for learner in find_learners(root, katas).learners:
@@ -215,9 +224,8 @@ def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:
 def _from_gradebook(
     where: str, course_file: Path | None, catalogue: Catalogue, katas: list[Kata], term: str
 ) -> _Term:
-    from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.similarity import Candidate
+    from grader.api import Course, Gradebook
+    from grader.extras.similar.tokenized_submission import Candidate
 
     read = _Term()
     # An earlier term had another course: today's roster would lead its names to today's learners.
@@ -247,7 +255,7 @@ def _document(found: list[Findings], unread: list[tuple[str, str]]) -> dict[str,
 
 
 def _print(one: Findings, out: Console) -> None:
-    from grader.instructor.submissions.names import listed
+    from grader.api import listed
 
     people = f"{one.learners} learners, {one.handed_in} hand-ins" + (
         f", {one.earlier} learners of earlier terms" if one.earlier else ""

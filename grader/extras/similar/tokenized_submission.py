@@ -10,10 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.instructor.similarity.fingerprints import fingerprints
-from grader.instructor.similarity.tokens import Piece, TooMuch, Words
-from grader.instructor.submissions.submission import Bundle
-from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
+from grader.api import Bundle, Piece, TooMuch, UnreadableNotebook, Words, parse_module, read_notebook
+from grader.extras.similar.fingerprints import fingerprints
 
 MAX_CODE = 256 << 10
 """Bytes of Python that are read of a hand-in; no honest answer comes near."""

@@ -9,12 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.catalogue import Kata
-from grader.catalogue.given import blocks_in, given_files
-from grader.catalogue.pack_code import defined_names
-from grader.data_files import read_bounded
-from grader.instructor.similarity.fingerprints import all_hashes
-from grader.instructor.similarity.tokens import Piece, Words
+from grader.api import Kata, Piece, Words, blocks_in, defined_names, given_files, read_bounded
+from grader.extras.similar.fingerprints import all_hashes
 
 LIMIT_BYTES = 1 << 20
 _OPERATOR = re.compile(rb"\baten\.(\w+)(?:\.default\b)?")
