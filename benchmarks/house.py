@@ -41,12 +41,12 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_512),
-    Gauge("code lines of grader outside extras", 28_500, 41_512),
-    Gauge("lines of all Python", 150_000, 185_020),
-    Gauge("lines of tests", 42_000, 60_240),
+    Gauge("code lines of grader", 33_000, 41_553),
+    Gauge("code lines of grader outside extras", 28_500, 41_553),
+    Gauge("lines of all Python", 150_000, 185_118),
+    Gauge("lines of tests", 42_000, 60_295),
     Gauge("modules of grader", 270, 333),
-    Gauge("files", 1_200, 1_492),
+    Gauge("files", 1_200, 1_493),
     Gauge("classes of ten fields or more", 12, 26),
     Gauge("types of a hand-in on its way to the row", 6, 13),
     Gauge("types from the row to a page", 3, 3),
@@ -267,11 +267,11 @@ WAY_IN = (
     "grading.messages.Graded", "engine.host.source.Source", "report.report.KataReport",
 )  # fmt: skip
 """What a hand-in is on its way to the row, written down by hand; each has to exist."""
-WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "desk.queries.MarkPage")
+WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "extras.desk.queries.MarkPage")
 """And from the row to a page."""
 TALKS = (
     "engine.wire.messages", "engine.worker.fork_server", "cli.warm_process", "instructor.grading.messages",
-    "instructor.desk.process", "extras.mcp.mcp_server",
+    "extras.desk.process", "extras.mcp.mcp_server",
 )  # fmt: skip
 """The modules with a format in which processes of ours talk."""
 

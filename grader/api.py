@@ -10,21 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader import __version__, interpreter
+    from grader import __version__, install_extra, interpreter
     from grader.catalogue import Catalogue, Kata
     from grader.catalogue.given import blocks_in, given_files
     from grader.catalogue.pack_code import defined_names
     from grader.cli.context import complete_id, gathered, here, json_option, note, print_json
     from grader.cli.instructor.adjust_all import MarkLine, write_changes
     from grader.cli.instructor.class_options import (
+        By,
         author_of,
         author_option,
         course_option,
+        decision,
         gradebook_option,
         lines_of,
+        print_line,
+        same_book,
         with_gradebook,
     )
+    from grader.cli.instructor.rulings import covered
     from grader.cli.learner.check import find_targets, refuse_exposed
+    from grader.commands import EXTRAS, load
     from grader.data_files import READING, read_bounded, regular_file
     from grader.engine.checks.describe import describe, describe_call
     from grader.engine.checks.failure import PreconditionFailed
@@ -42,24 +48,54 @@ if TYPE_CHECKING:
     from grader.engine.runner.suite import Suite, suites_of
     from grader.errors import EngineError, KataError, UsageError
     from grader.files import write_atomic
-    from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.events import Adjust
+    from grader.instructor.gradebook import events, written
+    from grader.instructor.gradebook.course import Course, Total, total, written_total
+    from grader.instructor.gradebook.errors import ConflictError
+    from grader.instructor.gradebook.events import Adjust, Alike, AnswerMark, Assign, Event, Release
     from grader.instructor.gradebook.exports.cells import defuse
-    from grader.instructor.gradebook.records import Mark
-    from grader.instructor.gradebook.resolve import resolve_kata, resolve_katas, resolve_learner, slugs_meant
+    from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, active_releases, fold
+    from grader.instructor.gradebook.identities import words_in
+    from grader.instructor.gradebook.records import (
+        AttemptGraded,
+        Decided,
+        Given,
+        HistoryEvent,
+        Mark,
+        SeenAgain,
+        TakenBack,
+    )
+    from grader.instructor.gradebook.resolve import (
+        MOST_POINTS,
+        days_meant,
+        insist_on_deadline,
+        mark_meant,
+        resolve_kata,
+        resolve_katas,
+        resolve_learner,
+        slugs_meant,
+    )
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.html import text
+    from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
+    from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
+    from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
+    from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem, problems
+    from grader.instructor.grading.take import TakenFile, take
+    from grader.instructor.html import KataTexts, text
     from grader.instructor.html.folder import Folder, file_stem
-    from grader.instructor.html.html import page
+    from grader.instructor.html.html import TEMPLATES, environment_of, page
+    from grader.instructor.html.text import MAX_LINES, code_lines
+    from grader.instructor.html.view import Viewer, when
     from grader.instructor.submissions import find_learners
+    from grader.instructor.submissions.as_text import text_of
     from grader.instructor.submissions.names import listed
     from grader.instructor.submissions.submission import Bundle
     from grader.instructor.tokens import Piece, TooMuch, Words
     from grader.learner.workspace import find_workspace
     from grader.learner.workspace.tools import policy_of, template
     from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
-    from grader.report.style import console, escape_controls, points, print_message, safe_text
-    from grader.words import counted
+    from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
+    from grader.report.style import STATUS_STYLES, console, escape_controls, points, print_message, safe_text
+    from grader.words import counted, typed_number, whole_number
 else:
     # Written once, as type checkers and linters read it.
     _HOMES = {

@@ -24,7 +24,6 @@ CORE = {
     "regrade": "grader.cli.instructor.regrade:regrade",
     "gradebook": "grader.cli.instructor.gradebook:gradebook",
     "report": "grader.cli.instructor.report:report",
-    "desk": "grader.cli.instructor.desk:desk",
     "pack": "grader.cli.author.pack:pack",
 }
 """Where each command of the core lives; a module is imported when its command is used."""

@@ -33,6 +33,12 @@ _WITH_WORKERS = (
     "authors", "host", "running", "wire", "worker", "checks", "cli",
     "demos", "devices", "hostile", "katas", "policy", "questions", "timing",
 )  # fmt: skip
+_NEED = {
+    "desk": ["exports/test_assign.py", "grading/test_instructors_term.py", "pages/test_already_deducted.py"],
+    "similar": ["extras/desk/test_alike.py", "grading/test_instructors_term.py"],
+}
+"""By extra, the tests of other things that need it as well."""
+collect_ignore = [file for name, files in _NEED.items() if name not in COMMANDS for file in files]
 _SLOW_FILE = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|gate)\b", re.MULTILINE)
 _launchers: list[Any] = []
 

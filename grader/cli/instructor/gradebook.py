@@ -13,7 +13,6 @@ from grader.cli.context import complete_id, gathered, json_option, note, print_j
 from grader.cli.instructor.adjust_all import adjust_all
 from grader.cli.instructor.analysis import COMMANDS as ANALYSIS
 from grader.cli.instructor.answers import COMMANDS as WRITTEN
-from grader.cli.instructor.assign import assign
 from grader.cli.instructor.class_options import author_of, author_option, name_word, same_book, with_gradebook
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
@@ -340,7 +339,6 @@ def _points(text: str) -> float:
 
 for _command in (
     adjust_all,
-    assign,
     code,
     export,
     push,

@@ -1,6 +1,6 @@
 """Other people's hand-in systems: what is uploaded there, and what runs there.
 
-May import everything of the instructor's below it; never desk, nor cli.
+May import everything of the instructor's below it; never cli.
 """
 
 from typing import Literal

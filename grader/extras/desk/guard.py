@@ -10,7 +10,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.words import whole_number
+from grader.api import whole_number
 
 ENTER = "/enter"
 """Where the secret is exchanged for a cookie."""

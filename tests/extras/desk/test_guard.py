@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Ran
-from tests.desk import made_class
-from tests.desk.conftest import Open, Running
+from tests.extras.desk import made_class
+from tests.extras.desk.conftest import Open, Running
 
 pytestmark = pytest.mark.slow
 

@@ -7,26 +7,31 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from grader.errors import UsageError
-from grader.instructor.desk.queries import DeskReader, Filter
-from grader.instructor.desk.sheets import Sheets
-from grader.instructor.desk.taking import take
-from grader.instructor.gradebook import events, written
-from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.gradebook.records import Given, Mark
-from grader.instructor.gradebook.resolve import (
+from grader.api import (
     MOST_POINTS,
+    UNMATCHED,
+    WITHOUT_EFFECT,
+    ConflictError,
+    Given,
+    Mark,
+    Problem,
+    TakenFile,
+    UsageError,
     days_meant,
+    events,
     insist_on_deadline,
+    lines_at_fault,
+    load_sheet,
     mark_meant,
     resolve_learner,
+    text_of,
+    typed_number,
+    whole_number,
+    written,
 )
-from grader.instructor.gradebook.written import load_sheet
-from grader.instructor.grading.groups import lines_at_fault
-from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem
-from grader.instructor.grading.take import TakenFile
-from grader.instructor.submissions.as_text import text_of
-from grader.words import typed_number, whole_number
+from grader.extras.desk.queries import DeskReader, Filter
+from grader.extras.desk.sheets import Sheets
+from grader.extras.desk.taking import take
 
 Form = Mapping[str, str]
 MOST_LETTERS = 20_000

@@ -7,13 +7,21 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grader.errors import UsageError
-from grader.instructor.desk.queries import NOTHING, DeskReader, Filter, LogEntry
-from grader.instructor.desk.wordings import AnswerGroup, worded
-from grader.instructor.gradebook.events import AnswerMark, Release
-from grader.instructor.gradebook.fold import active_releases
-from grader.instructor.gradebook.records import Decided, TakenBack
-from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
+from grader.api import (
+    WITHDRAWN,
+    AnswerMark,
+    AnswerSheet,
+    Decided,
+    Release,
+    Rubrics,
+    TakenBack,
+    UsageError,
+    WrittenAnswer,
+    active_releases,
+    load_sheet,
+)
+from grader.extras.desk.queries import NOTHING, DeskReader, Filter, LogEntry
+from grader.extras.desk.wordings import AnswerGroup, worded
 
 
 class AnswerPlace(NamedTuple):

@@ -9,16 +9,12 @@ from typing import Any, ClassVar
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from grader.catalogue import Catalogue
-from grader.errors import UsageError
-from grader.instructor.desk.guard import ENTER, Guard
-from grader.instructor.desk.look_alikes import LookAlikes
-from grader.instructor.desk.queries import DeskReader
-from grader.instructor.desk.routes import Desk
-from grader.instructor.desk.sheets import Sheets
-from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.gradebook.written import Rubrics
-from grader.instructor.html import KataTexts
+from grader.api import Catalogue, Gradebook, KataTexts, Rubrics, UsageError
+from grader.extras.desk.guard import ENTER, Guard
+from grader.extras.desk.look_alikes import LookAlikes
+from grader.extras.desk.queries import DeskReader
+from grader.extras.desk.routes import Desk
+from grader.extras.desk.sheets import Sheets
 
 HERE = "127.0.0.1"
 MOST_IDLE = 128

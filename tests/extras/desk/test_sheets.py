@@ -12,16 +12,16 @@ from urllib.parse import urlencode
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.instructor.desk.queries import DeskReader, Filter
-from grader.instructor.desk.sheets import AnswerPlace, Sheets
+from grader.extras.desk.queries import DeskReader, Filter
+from grader.extras.desk.sheets import AnswerPlace, Sheets
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import Assign
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
-from tests.desk import made_class
-from tests.desk.conftest import Answer, Open, Running, heard, turned_to
+from tests.extras.desk import made_class
+from tests.extras.desk.conftest import Answer, Open, Running, heard, turned_to
 from tests.gradebook.conftest import new_schema
 
 pytestmark = pytest.mark.slow

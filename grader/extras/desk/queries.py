@@ -17,32 +17,50 @@ from urllib.parse import urlencode
 import msgspec
 from markupsafe import Markup
 
-from grader.errors import UsageError
-from grader.instructor.desk.anonymous import Anonymity
-from grader.instructor.gradebook import events
-from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, fold
-from grader.instructor.gradebook.identities import words_in
-from grader.instructor.gradebook.records import (
+from grader.api import (
+    ABOUT_HAND_INS,
+    MAX_LINES,
+    STATUS_STYLES,
+    UNWRITTEN,
+    WRONG,
+    AboutMark,
     AttemptGraded,
+    Bundle,
+    Course,
     Decided,
+    Gradebook,
+    Group,
     HistoryEvent,
+    ItemAnalysis,
+    KataReport,
+    KataStatus,
+    KataTexts,
     Mark,
+    Problem,
     SeenAgain,
     TakenBack,
+    Thread,
+    Total,
+    UsageError,
+    Viewer,
+    analysed,
+    code_lines,
+    events,
+    failure_of,
+    fold,
+    grouped,
+    lines_at_fault,
+    problems,
+    results_of,
+    text,
+    text_of,
+    total,
+    when,
+    whole_number,
+    words_in,
+    written_total,
 )
-from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
-from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
-from grader.instructor.grading.problems import Problem, problems
-from grader.instructor.html import KataTexts, text
-from grader.instructor.html.text import MAX_LINES, code_lines
-from grader.instructor.html.view import Viewer, when
-from grader.instructor.submissions.as_text import text_of
-from grader.instructor.submissions.submission import Bundle
-from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
-from grader.report.style import STATUS_STYLES
-from grader.words import whole_number
+from grader.extras.desk.anonymous import Anonymity
 
 T = TypeVar("T")
 FRESH_S = 0.5

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.errors import KataError, UsageError
-from grader.instructor.desk import process
-from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.grading.take import TakenFile
-from grader.instructor.grading.take import take as take_here
+from grader.api import Gradebook, KataError, TakenFile, UsageError
+from grader.api import take as take_here
+from grader.extras.desk import process
 
-_MODULE = "grader.instructor.desk.taking"  # of the process that grades, `main`
+_MODULE = "grader.extras.desk.taking"  # of the process that grades, `main`
 
 
 def take(book: Gradebook, wanted: Sequence[TakenFile], author: str) -> int:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 
 from grader.instructor.gradebook.database_url import DEFAULT
-from tests.desk import made_class
+from tests.extras.desk import made_class
 from tests.gradebook import conftest as gradebook_conftest
 
 KATA = Path(sys.executable).with_name("kata")

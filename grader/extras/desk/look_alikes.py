@@ -10,16 +10,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from grader.catalogue import Catalogue, Kata
-from grader.commands import EXTRAS, load
-from grader.errors import EngineError, KataError
-from grader.instructor.desk import process
-from grader.instructor.gradebook.events import Alike
-from grader.instructor.gradebook.store import Gradebook
+from grader.api import EXTRAS, Alike, Catalogue, EngineError, Gradebook, Kata, KataError, load
+from grader.extras.desk import process
 
 SIMILAR: Any = load(EXTRAS["look-alikes"]) if "look-alikes" in EXTRAS else None
 """What compares hand-ins, and draws pairs of them: an extra, which may be absent."""
-_MODULE = "grader.instructor.desk.look_alikes"  # of the process that compares, `main`
+_MODULE = "grader.extras.desk.look_alikes"  # of the process that compares, `main`
 
 
 class LookAlikes:

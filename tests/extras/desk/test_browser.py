@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from grader.instructor.desk import routes
+from grader.extras.desk import routes
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import groups
-from tests.desk import made_class
-from tests.desk.conftest import Open, Running, heard, turned_to
-from tests.desk.test_sheets import hand_in
+from tests.extras.desk import made_class
+from tests.extras.desk.conftest import Open, Running, heard, turned_to
+from tests.extras.desk.test_sheets import hand_in
 from tests.pages import demo_class
 from tests.pages.builders import hostile_rows
 from tests.pages.test_browser import CLIPPED, CONTRAST, READABLE, Picture

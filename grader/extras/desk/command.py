@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader import install_extra
-from grader.cli.context import note
-from grader.cli.instructor.class_options import author_of, author_option, with_gradebook
-from grader.errors import UsageError
+from grader.api import UsageError, author_of, author_option, install_extra, note, with_gradebook
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.store import Gradebook
+    from grader.api import Gradebook
 
 
 @click.command(short_help="Mark in a browser: code, checks, remarks, disputes, look-alikes.")
@@ -42,8 +39,8 @@ def desk(book: Gradebook, author: str | None, port: int, no_browser: bool) -> No
         raise UsageError(
             "The desk needs packages that are not installed.", f"Install them: {install_extra('desk')}"
         )
-    from grader.catalogue import Catalogue
-    from grader.instructor.desk.serve import serve
+    from grader.api import Catalogue
+    from grader.extras.desk.serve import serve
 
     # Called once its port is open: a browser that came earlier would be refused.
     def ready(address: str) -> None:

@@ -12,7 +12,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions import Bundle, Submission
 from tests import answers
-from tests.desk.conftest import Open, Running
+from tests.extras.desk.conftest import Open, Running
 from tests.gradebook.handmade import key, report
 from tests.ours import OWN
 

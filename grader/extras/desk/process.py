@@ -10,11 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from grader import interpreter
-from grader.catalogue import Catalogue
-from grader.errors import EngineError
-from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.store import Gradebook
+from grader.api import Catalogue, Course, EngineError, Gradebook, interpreter
 
 T = TypeVar("T")
 

@@ -16,18 +16,18 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from grader.catalogue import Catalogue
-from grader.instructor.desk.look_alikes import LookAlikes
-from grader.instructor.desk.queries import DeskReader
-from grader.instructor.desk.routes import Desk
-from grader.instructor.desk.sheets import Sheets
+from grader.extras.desk.look_alikes import LookAlikes
+from grader.extras.desk.queries import DeskReader
+from grader.extras.desk.routes import Desk
+from grader.extras.desk.sheets import Sheets
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.written import Rubrics
 from grader.instructor.html import KataTexts
-from tests.desk import made_class
-from tests.desk.test_groups import failing, recorded
-from tests.desk.test_sheets import hand_in
+from tests.extras.desk import made_class
+from tests.extras.desk.test_groups import failing, recorded
+from tests.extras.desk.test_sheets import hand_in
 from tests.gradebook.handmade import adjust, decide, mark_of
 from tests.pages import demo_class
 

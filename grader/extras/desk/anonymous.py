@@ -6,10 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from grader.instructor.gradebook.events import Event, Release
-from grader.instructor.gradebook.fold import active_releases
-from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.html import text
+from grader.api import Event, Gradebook, Release, active_releases, text
 
 
 class Anonymity:

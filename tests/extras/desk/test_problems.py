@@ -16,7 +16,7 @@ from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from tests.conftest import TINY
-from tests.desk.conftest import KATA, Open, Running
+from tests.extras.desk.conftest import KATA, Open, Running
 from tests.grading.conftest import MODULE, RIGHT
 from tests.standby.conftest import wait_for
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Catalogue
-from grader.instructor.desk import actions, queries
-from grader.instructor.desk.queries import DeskReader, Filter
+from grader.extras.desk import actions, queries
+from grader.extras.desk.queries import DeskReader, Filter
 from grader.instructor.gradebook.course import Course, total
 from grader.instructor.gradebook.events import (
     Adjust,
@@ -25,8 +25,8 @@ from grader.instructor.gradebook.records import Decided, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts
 from grader.report.style import points
-from tests.desk import made_class
-from tests.desk.conftest import Open, Running, version_of
+from tests.extras.desk import made_class
+from tests.extras.desk.conftest import Open, Running, version_of
 from tests.gradebook.conftest import new_schema
 from tests.gradebook.handmade import adjust, decide
 

@@ -17,8 +17,8 @@ from grader.instructor.gradebook.records import Decided
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups
 from tests.conftest import Ran
-from tests.desk.conftest import Open, Running, turned_to
-from tests.desk.made_class import COURSE
+from tests.extras.desk.conftest import Open, Running, turned_to
+from tests.extras.desk.made_class import COURSE
 from tests.gradebook.handmade import check, decide, key, report, submission
 
 SAME = "def causal_mask(n):\n    rows = torch.ones(n)\n    return rows > {}\n"

@@ -17,18 +17,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from grader.catalogue import Catalogue
-from grader.errors import KataError, UsageError
-from grader.instructor.desk.actions import ACTIONS, OF_ANSWERS, Form
-from grader.instructor.desk.guard import LARGEST
-from grader.instructor.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
-from grader.instructor.desk.queries import DeskReader, Filter, MarkPage
-from grader.instructor.desk.sheets import Sheets
-from grader.instructor.gradebook.errors import ConflictError
-from grader.instructor.html.html import TEMPLATES as REPORT
-from grader.instructor.html.html import environment_of
-from grader.report.style import STATUS_STYLES
-from grader.words import whole_number
+from grader.api import (
+    STATUS_STYLES,
+    Catalogue,
+    ConflictError,
+    KataError,
+    UsageError,
+    environment_of,
+    whole_number,
+)
+from grader.api import TEMPLATES as REPORT
+from grader.extras.desk.actions import ACTIONS, OF_ANSWERS, Form
+from grader.extras.desk.guard import LARGEST
+from grader.extras.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
+from grader.extras.desk.queries import DeskReader, Filter, MarkPage
+from grader.extras.desk.sheets import Sheets
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_FIELDS = 5000

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import complete_id, note
-from grader.cli.instructor.class_options import By, decision, print_line, same_book
-from grader.cli.instructor.rulings import covered
-from grader.errors import UsageError
-from grader.words import counted
+from grader.api import By, UsageError, complete_id, counted, covered, decision, note, print_line, same_book
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.store import Gradebook
+    from grader.api import Gradebook
 
 
 @click.command(short_help="Share hand-ins among markers.")
@@ -50,11 +46,8 @@ def assign(
       kata gradebook assign kim masks --section A --comment "her exercise class"
       kata gradebook assign lee --learner ada --comment "lee knows the case"
     """
-    from grader.catalogue import Catalogue
-    from grader.instructor.desk.queries import DeskReader, Filter
-    from grader.instructor.gradebook.events import Assign
-    from grader.instructor.gradebook.resolve import resolve_learner
-    from grader.instructor.html import KataTexts
+    from grader.api import Assign, Catalogue, KataTexts, resolve_learner
+    from grader.extras.desk.queries import DeskReader, Filter
 
     names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
     if not names:
