@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from grader import __version__, install_extra, interpreter
-    from grader.catalogue import Catalogue, Kata
+    from grader.catalogue import Catalogue, Kata, Pack
     from grader.catalogue.given import blocks_in, given_files
+    from grader.catalogue.markdown import in_words
     from grader.catalogue.pack_code import defined_names
     from grader.cli.context import complete_id, gathered, here, json_option, note, print_json
     from grader.cli.instructor.adjust_all import MarkLine, write_changes
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from grader.engine.runner.suite import Suite, suites_of
     from grader.errors import EngineError, KataError, UsageError
     from grader.files import write_atomic
+    from grader.instructor.bundles import FolderBundle, wheels
     from grader.instructor.gradebook import events, written
     from grader.instructor.gradebook.course import Course, Total, total, written_total
     from grader.instructor.gradebook.errors import ConflictError

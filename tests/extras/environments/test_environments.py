@@ -17,7 +17,7 @@ from benchmarks import proof
 from grader.cli.main import cli
 from tests import ours
 from tests.conftest import TESTS, evenly
-from tests.handin import replies
+from tests.extras.environments import replies
 
 pytestmark = pytest.mark.slow
 

@@ -12,15 +12,10 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
-from importlib import resources
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grader.catalogue import Kata, Pack
-from grader.catalogue.given import given_files
-from grader.catalogue.markdown import in_words
-from grader.errors import UsageError
-from grader.instructor.bundles import wheels
+from grader.api import FolderBundle, Kata, Pack, UsageError, given_files, in_words, wheels
 
 AGENT_NEEDS = ("torch", "numpy", "safetensors")
 LEAST_S = 600
@@ -40,14 +35,14 @@ _FOR_LEARNERS = re.compile(r"^## (?:In short|Reflect|You are ready when)$.*?(?=^
 
 
 def write_tasks(
-    pack: Pack, katas: Sequence[Kata], contents: dict[str, dict[str, Path]], target: Path, python: str
+    pack: Pack, katas: Sequence[Kata], contents: Callable[[Kata], dict[str, Path]], target: Path, python: str
 ) -> list[Path]:
     """Write a task for each kata into a folder; return the files.
 
     Args:
         pack: whose katas they are.
         katas: for which there are references here.
-        contents: by kata, the files of the pack for its verifier, by their names there.
+        contents: of a kata, the files of the pack for its verifier, by their names there.
         target: the folder; what stands there under a kata's name is refused.
         python: the version of Python in both images.
 
@@ -76,7 +71,7 @@ def write_tasks(
                 f"environment/app/{kata.module}.py": kata.stub,
                 f"solution/{kata.module}.py": kata.solution,
                 f"tests/wheels/{wheel.name}": wheel,
-                **{f"tests/{place}": path for place, path in contents[kata.slug].items()},
+                **{f"tests/{place}": path for place, path in contents(kata).items()},
             }.items():
                 _write(folder / place, source.read_bytes())
             for given, data in given_files(kata).items():
@@ -87,7 +82,7 @@ def write_tasks(
 
 
 def _template(name: str) -> str:
-    return (resources.files("grader.instructor.bundles") / "templates" / "harbor" / name).read_text("utf-8")
+    return (Path(__file__).parent / "templates" / "harbor" / name).read_text("utf-8")
 
 
 def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[str, str]:
@@ -124,3 +119,12 @@ def _filled(text: str, words: dict[str, str]) -> str:
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
+
+
+HARBOR = FolderBundle(
+    write_tasks,
+    (
+        "next  harbor run -p {path} -a oracle",
+        "      The verifier's part of each task holds the answers; the agent's holds none of it.",
+    ),
+)

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from grader.catalogue import Kata, Pack
-from grader.errors import UsageError
-from grader.files import write_atomic
-from grader.instructor.bundles.harbor import lesson_of
+from grader.api import FolderBundle, Kata, Pack, UsageError, __version__, write_atomic
+from grader.extras.environments.harbor import lesson_of
 
 Framework = Literal["inspect", "verifiers"]
 NEEDS: dict[Framework, tuple[str, str]] = {
@@ -100,5 +97,16 @@ def _prompt(kata: Kata) -> str:
 
 def _template(name: str) -> str:
     # What imports a framework that is not installed here is not a Python file of ours.
-    folder = resources.files("grader.instructor.bundles") / "templates" / "environments"
-    return (folder / name).read_text("utf-8")
+    return (Path(__file__).parent / "templates" / "environments" / name).read_text("utf-8")
+
+
+def _bundle(framework: Framework, install: str) -> FolderBundle:
+    def write(pack: Pack, katas: Sequence[Kata], _contents: object, target: Path, _python: str) -> list[Path]:
+        return write_package(framework, pack, katas, target, __version__)
+
+    asks = "      It holds no answer and no hidden check: it asks the Kata that KATA_PYTHON names."
+    return FolderBundle(write, (f"next  pip install {{path}}, next to this Kata, and {install}", asks))
+
+
+INSPECT = _bundle("inspect", "inspect eval kata_inspect/kata --model MODEL")
+VERIFIERS = _bundle("verifiers", "vf-validate kata_verifiers --runtime.type subprocess")
