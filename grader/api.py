@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     )
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
+    from grader.instructor.grading.executors import Slots
     from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
     from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
     from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem, problems
