@@ -41,12 +41,12 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_562),
-    Gauge("code lines of grader outside extras", 28_500, 41_562),
-    Gauge("lines of all Python", 150_000, 185_159),
-    Gauge("lines of tests", 42_000, 60_300),
-    Gauge("modules of grader", 270, 336),
-    Gauge("files", 1_200, 1_499),
+    Gauge("code lines of grader", 33_000, 41_567),
+    Gauge("code lines of grader outside extras", 28_500, 41_567),
+    Gauge("lines of all Python", 150_000, 185_177),
+    Gauge("lines of tests", 42_000, 60_305),
+    Gauge("modules of grader", 270, 338),
+    Gauge("files", 1_200, 1_503),
     Gauge("classes of ten fields or more", 12, 26),
     Gauge("types of a hand-in on its way to the row", 6, 13),
     Gauge("types from the row to a page", 3, 3),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         same_book,
         with_gradebook,
     )
+    from grader.cli.instructor.export import note_unmatched, note_waiting, only_option
     from grader.cli.instructor.rulings import covered
     from grader.cli.learner.check import find_targets, refuse_exposed
     from grader.commands import EXTRAS, load
@@ -54,9 +55,11 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course, Total, total, written_total
     from grader.instructor.gradebook.errors import ConflictError
     from grader.instructor.gradebook.events import Adjust, Alike, AnswerMark, Assign, Event, Release
-    from grader.instructor.gradebook.exports.cells import defuse
+    from grader.instructor.gradebook.exports.cells import defuse, number
+    from grader.instructor.gradebook.exports.tables import Column, by_assignment, columns_of, marks_of
     from grader.instructor.gradebook.fold import ABOUT_HAND_INS, AboutMark, Thread, active_releases, fold
     from grader.instructor.gradebook.identities import words_in
+    from grader.instructor.gradebook.pushes import Push
     from grader.instructor.gradebook.records import (
         AttemptGraded,
         Decided,
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
         Mark,
         SeenAgain,
         TakenBack,
+        by_learner,
     )
     from grader.instructor.gradebook.resolve import (
         MOST_POINTS,
@@ -81,13 +85,14 @@ if TYPE_CHECKING:
     from grader.instructor.grading.executors import Slots
     from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
     from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
-    from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem, problems
+    from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem, problems, unsettled
     from grader.instructor.grading.take import TakenFile, take
     from grader.instructor.html import KataTexts, text
     from grader.instructor.html.folder import Folder, file_stem
     from grader.instructor.html.html import TEMPLATES, environment_of, page
     from grader.instructor.html.text import MAX_LINES, code_lines
     from grader.instructor.html.view import Viewer, when
+    from grader.instructor.lms.person import Person
     from grader.instructor.submissions import find_learners
     from grader.instructor.submissions.as_text import text_of
     from grader.instructor.submissions.names import listed

@@ -33,9 +33,11 @@ TESTS = {
     "grader/extras/desk": "extras/desk",
     "grader/extras/environments": "extras/environments",
     "grader/extras/mcp": "extras/mcp",
+    "grader/extras/push": "extras/push",
     "grader/extras/questions": "extras/questions pages",
     "grader/extras/similar": "extras/similar extras/desk pages",
-    "grader/api.py": "extras/cluster extras/desk extras/environments extras/mcp extras/questions extras/similar",
+    "grader/api.py": "extras/cluster extras/desk extras/environments extras/mcp extras/push extras/questions "
+    "extras/similar",
     "grader/files.py": "workspace gradebook",
     "grader/instructor/gradebook": "gradebook grading exports extras/desk",
     "grader/instructor/grading": "grading exports extras/desk",

@@ -16,7 +16,6 @@ from grader.cli.instructor.answers import COMMANDS as WRITTEN
 from grader.cli.instructor.class_options import author_of, author_option, name_word, same_book, with_gradebook
 from grader.cli.instructor.code import code
 from grader.cli.instructor.export import export, of_section
-from grader.cli.instructor.push import push
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
 from grader.commands import EXTRAS, load
 from grader.errors import UsageError
@@ -341,7 +340,6 @@ for _command in (
     adjust_all,
     code,
     export,
-    push,
     *ANALYSIS,
     *WRITTEN,
     *RULINGS,

@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 from keyring.backend import KeyringBackend
 
-from grader.instructor.lms import online
+from grader.extras.push import online
 
 from .lms_servers import TOKEN, Canvas, Lms, Moodle, serving
 

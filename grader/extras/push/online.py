@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from grader.errors import KataError, UsageError
-from grader.instructor.lms.person import Person
+from grader.api import KataError, Person, UsageError
 
 TIMEOUT_S = 60
 HOW_IT_GOES_ON = "What was sent is recorded: the same command goes on from here."

@@ -8,15 +8,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from grader.errors import UsageError
-from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.exports.cells import number as as_text
-from grader.instructor.gradebook.exports.tables import Column, by_assignment, columns_of, marks_of
-from grader.instructor.gradebook.pushes import Push
-from grader.instructor.gradebook.records import by_learner
-from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.lms.online import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
-from grader.instructor.lms.person import Person
+from grader.api import (
+    Column,
+    Course,
+    Gradebook,
+    Person,
+    Push,
+    UsageError,
+    by_assignment,
+    by_learner,
+    columns_of,
+    marks_of,
+)
+from grader.api import number as as_text
+from grader.extras.push.online import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
 
 TOKEN = "KATA_LMS_TOKEN"
 SERVICE = "kata"

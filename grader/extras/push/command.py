@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader import install_extra
-from grader.cli.context import note
-from grader.cli.instructor.class_options import (
+from grader.api import (
+    UsageError,
     author_of,
     author_option,
+    counted,
+    install_extra,
+    note,
+    note_unmatched,
+    note_waiting,
+    only_option,
+    points,
     print_line,
     same_book,
     with_gradebook,
 )
-from grader.cli.instructor.export import note_unmatched, note_waiting, only_option
-from grader.errors import UsageError
-from grader.report.style import points
-from grader.words import counted
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.push import Difference, PushTarget
-    from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.lms.online import RemoteMark
+    from grader.api import Gradebook
+    from grader.extras.push.online import RemoteMark
+    from grader.extras.push.push import Difference, PushTarget
 
 
 @click.command(short_help="Set the marks in Canvas or Moodle.")
@@ -48,17 +50,15 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
       kata gradebook push canvas --dry-run
       kata gradebook push canvas --only week1
     """
-    from grader.catalogue import Catalogue
-    from grader.instructor.gradebook.resolve import resolve_katas
-    from grader.instructor.grading.problems import unsettled
+    from grader.api import Catalogue, resolve_katas, unsettled
 
     # Looked for before it is imported: an extra that most installs lack.
     if find_spec("canvasapi") is None or find_spec("keyring") is None:
         raise UsageError(
             "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
         )
-    from grader.instructor.gradebook.push import Pusher, token_for
-    from grader.instructor.lms import open_course
+    from grader.extras.push.courses import open_course
+    from grader.extras.push.push import Pusher, token_for
 
     address = book.course.lms
     if not address:
