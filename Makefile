@@ -79,7 +79,7 @@ jupyter: setup services .jupyter/installed    ## a kata in JupyterLab in a brows
 
 pictures: setup        ## the pictures of README, docs/ and the lessons, and in build/pages/ every page of desk, report and feedback; needs Chromium
 	$(BIN)/python docs/pictures/draw.py
-	mkdir -p build/pages && $(PYTEST) --everything --pictures build/pages -k can_be_read_by_everybody tests/desk tests/pages
+	mkdir -p build/pages && $(PYTEST) --everything --pictures build/pages -k can_be_read_by_everybody tests/extras/desk tests/pages
 
 lint: setup            ## style, types, that imports run one way, size, words
 	$(BIN)/ruff check .

@@ -25,8 +25,8 @@ from grader.instructor.gradebook.course import Course  # noqa: E402
 from grader.instructor.gradebook.errors import ConflictError  # noqa: E402
 from grader.instructor.gradebook.events import Adjust, Provenance  # noqa: E402
 from grader.instructor.gradebook.store import Gradebook  # noqa: E402
-from tests.desk import made_class  # noqa: E402
-from tests.desk.conftest import Running  # noqa: E402
+from tests.extras.desk import made_class  # noqa: E402
+from tests.extras.desk.conftest import Running  # noqa: E402
 
 Place = tuple[str, Path]
 """A gradebook's address, and the course's folder."""

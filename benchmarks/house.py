@@ -266,11 +266,11 @@ WAY_IN = (
     "report.report.KataReport",
 )  # fmt: skip
 """What a hand-in is on its way to the row, written down by hand; each has to exist."""
-WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "desk.queries.MarkPage")
+WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "extras.desk.queries.MarkPage")
 """And from the row to a page."""
 TALKS = (
     "engine.wire.messages", "engine.worker.fork_server", "cli.warm_process", "instructor.grading.messages",
-    "instructor.desk.process", "learner.mcp_server",
+    "extras.desk.process", "extras.mcp.mcp_server",
 )  # fmt: skip
 """The modules with a format in which processes of ours talk."""
 

@@ -33,7 +33,7 @@ from grader.catalogue import Kata, load_pack
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.runner.suite import suites_of
-from grader.instructor.bundles.environments import Framework, write_package
+from grader.extras.environments.environments import Framework, write_package
 from tests import answers, ours
 from tests.conftest import evenly
 from tests.hostile.entries import HONEST, MODULES, WRONG, entries

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 
+from grader.commands import COMMANDS
 from grader.devices import accelerator_here
 
 T = TypeVar("T")
@@ -28,23 +29,16 @@ TESTS = Path(__file__).parent
 TINY = TESTS / "packs" / "tiny"
 KATA = Path(sys.executable).with_name("kata")
 
-_WITH_WORKERS = frozenset(
-    {
-        "authors",
-        "host",
-        "running",
-        "wire",
-        "worker",
-        "checks",
-        "cli",
-        "demos",
-        "devices",
-        "hostile",
-        "katas",
-        "policy",
-        "timing",
-    }
-)
+_WITH_WORKERS = (
+    "authors", "host", "running", "wire", "worker", "checks", "cli",
+    "demos", "devices", "hostile", "katas", "policy", "questions", "timing",
+)  # fmt: skip
+_NEED = {
+    "desk": ["exports/test_assign.py", "grading/test_instructors_term.py", "pages/test_already_deducted.py"],
+    "similar": ["extras/desk/test_alike.py", "grading/test_instructors_term.py"],
+}
+"""By extra, the tests of other things that need it as well."""
+collect_ignore = [file for name, files in _NEED.items() if name not in COMMANDS for file in files]
 _SLOW_FILE = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|gate)\b", re.MULTILINE)
 _launchers: list[Any] = []
 
@@ -301,8 +295,9 @@ def kata(
     def run(*arguments: object) -> Ran:
         from grader.cli.main import cli
 
-        for command in ("check", "questions"):
-            monkeypatch.setattr(f"grader.cli.learner.{command}.start_launcher", lambda **_: launcher)
+        for command in {"check", "questions"} & {*COMMANDS}:
+            module = COMMANDS[command].partition(":")[0]
+            monkeypatch.setattr(f"{module}.start_launcher", lambda **_: launcher)
         capfd.readouterr()
         code: Any = 0
         try:
@@ -375,6 +370,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("KATA_PACKS", raising=False)
     monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
     return home
+
+
+@pytest.fixture
+def stub(kata: Callable[..., Ran], folder: Path) -> Path:
+    """The stub of masks, just started."""
+    assert kata("start", "masks").code == 0
+    return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
 
 
 BROWSER_FLAGS = [

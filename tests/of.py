@@ -27,32 +27,38 @@ TESTS = {
     "grader/data_files.py": "catalogue",
     "grader/learner/data": "cli",
     "grader/learner/demos": "demos",
-    "grader/instructor/desk": "desk",
     "grader/devices.py": "host timing",
     "grader/errors.py": "cli",
+    "grader/extras/cluster": "extras/cluster",
+    "grader/extras/desk": "extras/desk",
+    "grader/extras/environments": "extras/environments",
+    "grader/extras/mcp": "extras/mcp",
+    "grader/extras/push": "extras/push",
+    "grader/extras/questions": "extras/questions pages",
+    "grader/extras/similar": "extras/similar extras/desk pages",
+    "grader/api.py": "extras/cluster extras/desk extras/environments extras/mcp extras/push extras/questions "
+    "extras/similar",
     "grader/files.py": "workspace gradebook",
-    "grader/instructor/gradebook": "gradebook grading exports desk",
-    "grader/instructor/grading": "grading exports desk",
-    "grader/instructor/lms": "submissions gradebook exports grading pages desk",
-    "grader/instructor/bundles": "handin",
+    "grader/instructor/gradebook": "gradebook grading exports extras/desk",
+    "grader/instructor/grading": "grading exports extras/desk",
+    "grader/instructor/lms": "submissions gradebook exports grading pages extras/desk",
+    "grader/instructor/bundles": "handin extras/environments",
     "grader/engine/host": "host running worker policy",
     "grader/interpreter.py": "host grading",
     "grader/machine.py": "host timing",
     "grader/malloc.py": "host",
     "grader/notebooks.py": "worker cli",
     "grader/author": "authors katas",
-    "grader/instructor/html": "pages desk",
+    "grader/instructor/html": "pages extras/desk",
     "grader/report": "cli pages exports",
     "grader/engine/runner": "running checks policy cli",
     "grader/engine/sandbox": "sandbox isolation host",
-    "grader/instructor/similarity": "similarity desk",
+    "grader/instructor/tokens.py": "extras/desk extras/similar",
     "grader/instructor/submissions": "submissions grading exports",
     "grader/engine/timing": "timing",
     "grader/engine/wire": "wire host worker",
-    "grader/words.py": "similarity",
+    "grader/words.py": "extras/similar",
     "grader/engine/worker": "worker host policy isolation hostile",
-    "grader/learner/mcp_server.py": "cli",
-    "grader/learner/questions": "cli katas",
     "grader/learner/workspace": "workspace cli",
     "kata.py": "cli",
     "katas": "katas demos",
@@ -73,8 +79,9 @@ def tests_of(paths: Iterable[str]) -> list[str]:
         folders = [Path(path), *Path(path).parents]
         for folder in folders:
             found |= set(TESTS.get(folder.as_posix(), "").split())
-        own = path.split("/")[1] if path.startswith("tests/") else ""
-        found |= {own} if any((ROOT / "tests" / own).glob("test_*.py")) and own else set()
+        if path.startswith("tests/"):
+            own = [folder for folder in folders[:-2] if any((ROOT / folder).glob("test_*.py"))]
+            found |= {folder.relative_to("tests").as_posix() for folder in own}
     return [f"tests/{name}" for name in sorted(found)]
 
 

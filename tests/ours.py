@@ -24,3 +24,20 @@ def timed() -> list[str]:
 def demos() -> dict[str, Path]:
     """Return our demos by the kata or unit that they are of."""
     return {path.parent.name: path for path in sorted((ROOT / "katas").rglob("demo.py"))}
+
+
+OWN = """
+def combine_masks(*masks):
+    # Mine: counted, not multiplied.
+    votes = sum(mask.to(torch.int64) for mask in torch.broadcast_tensors(*masks))
+    needed = torch.full_like(votes, len(masks))
+    return torch.eq(votes, needed).logical_and(votes.gt(0) | needed.eq(0))
+
+
+def additive_mask(mask, dtype=torch.float32):
+    bias = torch.empty(mask.shape, dtype=dtype, device=mask.device)
+    bias[mask] = 0.0
+    bias[~mask] = torch.tensor(float("-inf"), dtype=dtype)
+    return bias.contiguous()
+"""
+"""An answer to masks that nobody else would write."""

@@ -231,7 +231,7 @@ PAGES: dict[str, tuple[list[str], Callable[[Any, Path], None]]] = {
     "demo": (["learner/demos"], _demo),
     "report": (["instructor/html/templates"], _report),
     "feedback": (["instructor/html/templates"], _feedback),
-    "desk": (["instructor/desk/templates"], _desk),
+    "desk": (["extras/desk/templates"], _desk),
     "notebook": (["report/markup.py"], _notebook),
     "problems": ([VSCODE], _problems),
 }

@@ -8,7 +8,6 @@ interpreter.forget_foreign_paths()  # before anything is imported from where a l
 
 import _thread
 import errno
-import importlib
 import io
 import os
 import signal
@@ -23,14 +22,12 @@ from typing import Any, NoReturn, Self
 import click
 
 from grader import __version__
-from grader.commands import COMMANDS
+from grader.commands import COMMANDS, FOR_OTHERS, load, others
 from grader.errors import KataError, UsageError, did_you_mean
 
 warnings.filterwarnings("ignore", category=SyntaxWarning)  # as `interpreter.command` has it
 click.IntRange.name, click.FloatRange.name = "integer", "number"  # in "'x' is not a valid …", and in help
 
-FOR_OTHERS = ("course", "grade", "regrade", "gradebook", "report", "similar", "desk", "pack")
-"""What instructors and authors type: help lists it after learners' commands."""
 INTERNAL_ERROR = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -59,18 +56,15 @@ class KataGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        target = COMMANDS.get(cmd_name)
-        if target is None:
-            return None
-        module, _, name = target.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        target = COMMANDS.get(cmd_name) or others().get(cmd_name)
+        command: click.Command | None = load(target) if target else None
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or say what was probably meant."""
-        if args[0] not in COMMANDS:
+        if args[0] not in COMMANDS and args[0] not in others():
             raise _unknown_command(args[0])
         return super().resolve_command(ctx, args)
 

@@ -18,8 +18,8 @@ from grader.catalogue import Catalogue
 from grader.instructor.grading import executors
 from tests import answers
 from tests.conftest import Ran
-from tests.desk.conftest import Running
-from tests.similarity.test_similar import OWN
+from tests.extras.desk.conftest import Running
+from tests.ours import OWN
 
 pytestmark = pytest.mark.slow
 

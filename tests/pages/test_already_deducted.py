@@ -20,8 +20,8 @@ from grader.report.annotations import WRITERS
 from grader.report.report import ALREADY_DEDUCTED, CheckReport
 from grader.report.style import DEDUCTED, STATUS_STYLES
 from grader.report.terminal import print_reports
-from tests.desk import made_class
-from tests.desk.test_queries import desk_over
+from tests.extras.desk import made_class
+from tests.extras.desk.test_queries import desk_over
 from tests.pages.builders import check, failed, row, written
 from tests.pages.test_report import table
 

@@ -9,7 +9,7 @@ import pytest
 from tests import of
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("engine", "instructor", "learner")
+ROOMS = ("engine", "extras", "instructor", "learner")
 ENGINE = sorted(
     path.relative_to(ROOT).as_posix()
     for room in ("", *ROOMS)
@@ -18,7 +18,12 @@ ENGINE = sorted(
     and path.name not in ROOMS
     and not (room and path.name == "__init__.py")
 )
-FOLDERS = sorted(path.name for path in (ROOT / "tests").iterdir() if any(path.glob("test_*.py")))
+FOLDERS = sorted(
+    path.relative_to(ROOT / "tests").as_posix()
+    for folder in ("tests", "tests/extras")
+    for path in (ROOT / folder).iterdir()
+    if any(path.glob("test_*.py"))
+)
 APART = {"jupyter"}
 """It needs an environment of its own: `make jupyter`."""
 

@@ -16,7 +16,7 @@ from grader.cli.context import complete_id, device_option, gathered, json_option
 from grader.cli.progress import measuring
 from grader.devices import kind_of
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.bundles import FOLDERS, SYSTEMS, System
+from grader.instructor.bundles import FOLDERS, SYSTEMS
 from grader.instructor.bundles.bundle import BundleOptions, default_python
 from grader.report.style import console, escape_controls, never_cut, status_text
 
@@ -470,7 +470,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
 )
 @json_option
 def bundle(
-    system: System, ids: tuple[str, ...], target: Path | None, as_json: bool, options: BundleOptions
+    system: str, ids: tuple[str, ...], target: Path | None, as_json: bool, options: BundleOptions
 ) -> int:
     """Make the archive that a hand-in system takes, for some katas of one pack.
 

@@ -14,6 +14,7 @@ import click
 from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.cli.context import device_option, gathered, note, timeout_option
+from grader.commands import EXTRAS, load
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.errors import UsageError, did_you_mean
@@ -268,10 +269,13 @@ class GradingOptions:
 
     def slots(self) -> AbstractContextManager[Slots]:
         """Return where submissions are graded: here, or on a cluster."""
-        from grader.instructor.grading.executors import cluster_slots, cores, local_slots
+        from grader.instructor.grading.executors import cores, local_slots
 
         if self.scheduler is not None:
-            return cluster_slots(self.scheduler)
+            if "grade --scheduler" not in EXTRAS:
+                raise UsageError("--scheduler needs the extra cluster, which is not installed.")
+            slots: AbstractContextManager[Slots] = load(EXTRAS["grade --scheduler"])(self.scheduler)
+            return slots
         return local_slots(self.jobs or cores())
 
     def arguments(self, submissions: Path | None = None, times: Path | None = None) -> dict[str, Argument]:

@@ -15,9 +15,8 @@ from grader.cli.instructor.adjust import COMMANDS as ADJUSTING
 from grader.cli.instructor.answers import COMMANDS as WRITTEN
 from grader.cli.instructor.class_options import name_word, print_line, same_book, with_gradebook
 from grader.cli.instructor.export import export, of_section
-from grader.cli.instructor.push import push
-from grader.cli.instructor.questions import questions, quiz_results
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
+from grader.commands import EXTRAS, load
 from grader.errors import UsageError
 from grader.report.style import console, escape_controls
 
@@ -344,11 +343,9 @@ for _command in (
     items,
     problems,
     export,
-    push,
-    questions,
-    quiz_results,
     *ADJUSTING,
     *WRITTEN,
     *RULINGS,
+    *(load(target) for name, target in EXTRAS.items() if name.startswith("gradebook ")),
 ):
     gradebook.add_command(_command)

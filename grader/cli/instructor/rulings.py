@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -285,84 +282,4 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 
 
-@click.command(short_help="Share hand-ins among markers.")
-@click.argument("markers", metavar="MARKER[,MARKER]...")
-@click.argument("id_", metavar="[ASSIGNMENT|ID]", required=False, shell_complete=complete_id)
-@click.option("--section", metavar="NAME", help="Only learners of this section of the roster.")
-@click.option(
-    "--learner", "learners", metavar="LEARNER", multiple=True, help="Only this learner; repeat it for more."
-)
-@click.option(
-    "--most", type=click.IntRange(min=1), metavar="N", help="Share at most this many, the first ones."
-)
-@decision
-def assign(
-    book: Gradebook,
-    markers: str,
-    id_: str | None,
-    section: str | None,
-    learners: tuple[str, ...],
-    most: int | None,
-    by: By,
-) -> None:
-    """Share hand-ins that are nobody's to mark yet among MARKERS: each gets a consecutive part of the list.
-
-    What was reviewed already is left out. Markers who open the desk with `--author MARKER` find theirs there
-    under Mine.
-
-    \b
-    Example:
-      kata gradebook assign kim,lee week1 --comment "halves"
-      kata gradebook assign kim masks --section A --comment "her exercise class"
-      kata gradebook assign lee --learner ada --comment "lee knows the case"
-    """
-    from grader.catalogue import Catalogue
-    from grader.instructor.desk.queries import DeskReader, Filter
-    from grader.instructor.gradebook.events import Assign
-    from grader.instructor.gradebook.resolve import resolve_learner
-    from grader.instructor.html import KataTexts
-
-    names = list(dict.fromkeys(filter(None, map(str.strip, markers.split(",")))))
-    if not names:
-        raise UsageError("Nobody is named.", "Name the markers, separated by commas: kim,lee")
-    reader = DeskReader(book, KataTexts(Catalogue.discover()), by["author"])
-    of = covered(book, id_) if id_ else ""
-    assignment, kata = (of, "") if of in book.course.assignments else ("", of)
-    if kata and kata not in book.katas():
-        raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
-    if section and section not in {person.section for person in book.course.roster.values()}:
-        raise UsageError(
-            f"Nobody is in section {section}.", "The roster's column `section` names the sections."
-        )
-    # Resolved before anything is decided: an unknown name shares nothing out.
-    only = {resolve_learner(book, name) for name in learners}
-    free = [
-        hand_in
-        for hand_in in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
-        if not only or hand_in[0] in only
-    ]
-    numbers = book.assign(free, names, most=most, **by)
-    if not numbers:
-        raise UsageError(
-            "There is nothing to share: every hand-in is already somebody's to mark, or was reviewed.",
-            f"To see who marks what: kata gradebook rulings{same_book()}",
-        )
-    # Read back: which of them were free was decided in the transaction, not here.
-    made = set(numbers)
-    given = Counter(event.marker for event in book.standing(Assign) if event.id in made)
-    for name in names:
-        text = f"{name}  {counted(given[name], 'hand-in')}"
-        print_line(text)
-    note(f"undo  kata gradebook withdraw {' '.join(_ranges(numbers))}{same_book()} --comment TEXT")
-
-
-def _ranges(numbers: Iterable[int]) -> list[str]:
-    """Return numbers as `withdraw` takes them: 3 5-9."""
-    runs = [
-        [number for _, number in run]
-        for _, run in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
-    ]
-    return [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
-
-
-COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, assign, rulings, undo, withdraw)
+COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, undo, withdraw)

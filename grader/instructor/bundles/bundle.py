@@ -12,21 +12,19 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
-from grader import __version__
 from grader.author.build import files_of, refuse_leaks
 from grader.catalogue import Kata, Pack
 from grader.catalogue.catalogue import builtin_folder
 from grader.catalogue.pack_code import marked_checks, read_tree
+from grader.commands import load
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
-from grader.instructor.bundles import PUBLIC, System, wheels
-from grader.instructor.bundles.environments import write_package
-from grader.instructor.bundles.harbor import write_tasks
+from grader.instructor.bundles import FOLDERS, PUBLIC, FolderBundle, wheels
 from grader.learner.workspace.tools import WORKFLOW, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
 
-STEPS: dict[System, tuple[str, ...]] = {
+STEPS: dict[str, tuple[str, ...]] = {
     "gradescope": (
         "next  a programming assignment on Gradescope, {points} autograder points; upload the archive under",
         "      Configure Autograder, with the newest Ubuntu that it offers",
@@ -40,18 +38,6 @@ STEPS: dict[System, tuple[str, ...]] = {
         "next  unpack it into the template repository that learners start from, and push",
         "      Everybody can read this bundle; it holds no hidden check and no answer.",
     ),
-    "harbor": (
-        "next  harbor run -p {path} -a oracle",
-        "      The verifier's part of each task holds the answers; the agent's holds none of it.",
-    ),
-    "inspect": (
-        "next  pip install {path}, next to this Kata, and inspect eval kata_inspect/kata --model MODEL",
-        "      It holds no answer and no hidden check: it asks the Kata that KATA_PYTHON names.",
-    ),
-    "verifiers": (
-        "next  pip install {path}, next to this Kata, and vf-validate kata_verifiers --runtime.type subprocess",
-        "      It holds no answer and no hidden check: it asks the Kata that KATA_PYTHON names.",
-    ),
 }
 
 
@@ -60,7 +46,7 @@ class HandInBundle:
     """A bundle that was written."""
 
     path: Path
-    system: System
+    system: str
     katas: tuple[str, ...]
     points: float
     """What it can give: hidden checks count where they are in it."""
@@ -91,7 +77,7 @@ def default_python() -> str:
 
 
 def write_bundle(
-    system: System, pack: Pack, katas: Sequence[Kata], target: Path, wanted: BundleOptions
+    system: str, pack: Pack, katas: Sequence[Kata], target: Path, wanted: BundleOptions
 ) -> HandInBundle:
     """Write the bundle of some katas of one pack.
 
@@ -107,15 +93,12 @@ def write_bundle(
         )
     slugs = tuple(kata.slug for kata in katas)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
-    steps = tuple(step.format(points=f"{points:g}", path=target) for step in STEPS[system])
-    if system in ("inspect", "verifiers"):
-        files = write_package(system, pack, katas, target, __version__)
-        size = sum(path.stat().st_size for path in files)
-        return HandInBundle(target, system, slugs, points, len(files), size, steps)
-    if system == "harbor":
-        # A task is taken by itself, so its verifier holds its own kata and no other.
-        packs = {kata.slug: _pack(pack, [kata], public=False) for kata in katas}
-        files = write_tasks(pack, katas, packs, target, wanted.python)
+    kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
+    told = STEPS[system] if kind is None else kind.steps
+    steps = tuple(step.format(points=f"{points:g}", path=target) for step in told)
+    if kind is not None:
+        # A kata is taken by itself, so what verifies it holds its own pack's part and no other.
+        files = kind.write(pack, katas, lambda kata: _pack(pack, [kata], public=False), target, wanted.python)
         size = sum(path.stat().st_size for path in files)
         return HandInBundle(target, system, slugs, points, len(files), size, steps)
     contents = _pack(pack, katas, public=public)
@@ -163,7 +146,7 @@ def _pack(pack: Pack, katas: Sequence[Kata], *, public: bool) -> dict[str, Path]
     return contents
 
 
-def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, str]:
+def _templates(system: str, pack: Pack, wanted: BundleOptions) -> dict[str, str]:
     """Return the system's own files with what is particular to this bundle."""
     if system == "actions":
         return {
@@ -184,7 +167,7 @@ def _templates(system: System, pack: Pack, wanted: BundleOptions) -> dict[str, s
     return texts
 
 
-def _settings(system: System, katas: Iterable[Kata], wanted: BundleOptions) -> dict[str, str]:
+def _settings(system: str, katas: Iterable[Kata], wanted: BundleOptions) -> dict[str, str]:
     """Return `bundle.json`, by which the program that runs there knows what it grades."""
     if system == "actions":
         return {}

@@ -1,4 +1,4 @@
 """Grade a class: grading processes that grade, an executor that spreads the work, a gradebook that keeps it.
 
-May import gradebook, similarity, submissions, lms and the engine; never html, desk or cli.
+May import gradebook, submissions, lms and the engine; never html or cli.
 """

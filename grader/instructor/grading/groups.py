@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.similarity.tokens import Piece, TooMuch, Words
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle
+from grader.instructor.tokens import Piece, TooMuch, Words
 from grader.notebooks import parse_module
 from grader.report.report import WRONG, CheckReport, KataReport
 

@@ -17,13 +17,13 @@ from grader.report.style import STATUS_STYLES, out_of, points
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def page(template: str, **values: Any) -> str:
-    """Return the page that `template` makes of `values`.
+def page(template: str, *folders: Path, **values: Any) -> str:
+    """Return the page that `template`, from one of these folders or from here, makes of `values`.
 
     The page may use its own style and script, known by their hashes, and nothing else: no other script, no style
     attribute, no picture, font, frame, form or request.
     """
-    return _environment().get_template(template).render(values)
+    return _environment(*folders).get_template(template).render(values)
 
 
 def environment_of(*folders: Path) -> Environment:
@@ -46,8 +46,8 @@ def environment_of(*folders: Path) -> Environment:
 
 
 @cache
-def _environment() -> Environment:
-    made = environment_of()
+def _environment(*folders: Path) -> Environment:
+    made = environment_of(*folders)
     # In the page itself, so that it works from a file; the policy allows just these, by their hashes.
     style, script, walk = _source("style.css"), _source("table.js"), _source("walk.js")
     made.globals.update(

@@ -6,22 +6,20 @@ who reads them opens the files, and decides what counts.
 
 from __future__ import annotations
 
-from grader.errors import UsageError
 from grader.instructor.lms.blackboard import Blackboard
 from grader.instructor.lms.brightspace import Brightspace
-from grader.instructor.lms.canvas import Canvas, CanvasCourse
+from grader.instructor.lms.canvas import Canvas
 from grader.instructor.lms.github import GitHub
 from grader.instructor.lms.google import GoogleClassroom
 from grader.instructor.lms.gradescope import Gradescope
 from grader.instructor.lms.ilias import Ilias
-from grader.instructor.lms.moodle import Moodle, MoodleCourse
-from grader.instructor.lms.online import Client, host_of
+from grader.instructor.lms.moodle import Moodle
 from grader.instructor.lms.openolat import OpenOlat
 from grader.instructor.lms.sakai import Sakai
 from grader.instructor.lms.system import Roster, System, Times
 from grader.instructor.lms.teams import Teams
 
-__all__ = ["SYSTEMS", "open_course", "roster_of", "times_of"]
+__all__ = ["SYSTEMS", "roster_of", "times_of"]
 
 # The order decides where a name or a table could be of two systems: the one with more of its own in it comes first.
 # Names of Canvas are the least telling. Blackboard's columns are also among those of Classroom 50, Brightspace, Moodle.
@@ -29,11 +27,6 @@ SYSTEMS: tuple[System, ...] = (
     GitHub(), Gradescope(), Brightspace(), Moodle(), Blackboard(), Canvas(), Sakai(), Teams(), Ilias(), OpenOlat(),
     GoogleClassroom(),
 )  # fmt: skip
-_COURSES: dict[str, type[CanvasCourse] | type[MoodleCourse]] = {
-    "canvas": CanvasCourse,
-    "moodle": MoodleCourse,
-}
-_HERE = ("127.0.0.1", "localhost", "::1")
 
 
 def roster_of(columns: list[str]) -> Roster | None:
@@ -46,21 +39,3 @@ def roster_of(columns: list[str]) -> Roster | None:
 def times_of(columns: list[str]) -> Times | None:
     """Return whose table of times has these columns."""
     return next((system.times for system in SYSTEMS if system.times and system.times.column in columns), None)
-
-
-def open_course(system: str, address: str, token: str) -> Client:
-    """Return a course in Canvas or Moodle; nothing is asked yet.
-
-    Raises:
-        UsageError: the address is not that of a course's page there, or is not encrypted.
-    """
-    kind = _COURSES[system]
-    found = kind.address.match(address)
-    if found is None:
-        raise UsageError(
-            f"{address}: this is not the address of a course in {kind.title}.",
-            f"Open the course there and take the address from the browser: {kind.example}",
-        )
-    if found["scheme"] != "https" and host_of(address) not in _HERE:
-        raise UsageError(f"{address}: marks and a token go over https alone.", "Write https://…")
-    return kind(found["base"], found["course"], token)

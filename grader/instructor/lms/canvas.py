@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any
 
 from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
-from grader.instructor.lms import online
-from grader.instructor.lms.online import Account, RemoteAssignment, RemoteError, RemoteMark
 from grader.instructor.lms.person import Cells, Person, filled, turned
 from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
 
@@ -141,89 +136,3 @@ def _unnumbered(original: str) -> str:
             place = len(original) - len(ending)
             return re.sub(r"-[0-9]+\Z", "", original[:place]) + original[place:]
     return original
-
-
-@dataclass
-class CanvasCourse:
-    """A course in Canvas, through canvasapi."""
-
-    base: str
-    number: str
-    token: str = field(repr=False)
-    _assignments: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    title = "Canvas"
-    # No @: a name and a password before the host would be sent, shown and kept.
-    address = re.compile(r"(?P<base>(?P<scheme>https?)://[^/@?#]+)/courses/(?P<course>[0-9]+)")
-    example = "https://canvas.example.edu/courses/1234"
-    decimals = 2
-    columns = ("canvas_id", "sis_user_id", "sis_login_id", "learner")
-
-    @cached_property
-    def _course(self) -> Any:
-        from canvasapi.course import Course
-        from canvasapi.requester import Requester
-
-        requester = Requester(self.base, self.token)
-        # It has no option for it, and without one a server that is silent would hold a push forever.
-        session = requester._session
-        session.request = partial(session.request, timeout=online.TIMEOUT_S)
-        return Course(requester, {"id": int(self.number)})
-
-    def accounts(self) -> list[Account]:
-        """Return the course's students; the test student is not among them."""
-        with online.asking(self.title, self.base):
-            return [
-                Account(
-                    str(user.id),
-                    online.lowered(
-                        canvas_id=user.id,
-                        sis_user_id=getattr(user, "sis_user_id", None),
-                        # Both are told only to teachers who may see logins.
-                        sis_login_id=getattr(user, "login_id", None),
-                        learner=getattr(user, "login_id", None),
-                    ),
-                )
-                for user in self._course.get_users(enrollment_type=["student"])
-            ]
-
-    def assignment(self, number: str) -> RemoteAssignment:
-        """Return an assignment by its number."""
-        with online.asking(self.title, self.base, f"an assignment {number} in this course"):
-            found = self._assignment(number)
-            return RemoteAssignment(number, str(found.name), found.points_possible)
-
-    def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
-        """Return everybody's mark."""
-        with online.asking(self.title, self.base):
-            every = self._assignment(assignment.id).get_submissions()
-            return {str(submission.user_id): _canvas_mark(submission) for submission in every}
-
-    def give(
-        self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
-    ) -> RemoteMark | None:
-        """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
-        with online.asking(self.title, self.base):
-            submission = self._assignment(assignment.id).get_submission(int(account))
-            if (found := _canvas_mark(submission)) != over:
-                return found
-            submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
-        # A redirect would have made a question of it, which changes nothing and is answered all the same.
-        if _canvas_mark(submission).points != points:
-            raise RemoteError(
-                f"{self.title} did not take the mark of account {account}.", online.HOW_IT_GOES_ON
-            )
-        return None
-
-    def _assignment(self, number: str) -> Any:
-        if number not in self._assignments:
-            self._assignments[number] = self._course.get_assignment(int(number))
-        return self._assignments[number]
-
-
-def _canvas_mark(submission: Any) -> RemoteMark:
-    # `score` is what is left after Canvas's own late policy; what was entered is what we compare with.
-    score, taken = submission.score, getattr(submission, "points_deducted", None) or 0.0
-    return RemoteMark(
-        None if score is None else round(score + taken, CanvasCourse.decimals),
-        bool(getattr(submission, "excused", False)),
-    )

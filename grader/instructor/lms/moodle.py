@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from grader.errors import UsageError
-from grader.instructor.lms import online
-from grader.instructor.lms.online import Account, RemoteAssignment, RemoteError, RemoteMark
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
 from grader.instructor.lms.system import (
     Claim,
@@ -119,109 +115,3 @@ class Moodle(System):
         """Return a name that begins as the system's own; the leftmost one is, what follows a learner chose."""
         found = _FEEDBACK.fullmatch(part)
         return f"{found['mark']}file_{'' if found['original'] else '/'}feedback.html" if found else None
-
-
-@dataclass
-class MoodleCourse:
-    """A course in Moodle, through its web services with the REST protocol.
-
-    The token's service needs the four functions that are called below.
-    """
-
-    base: str
-    number: str
-    token: str = field(repr=False)
-    title = "Moodle"
-    # No @: a name and a password before the host would be sent, shown and kept.
-    address = re.compile(
-        r"(?P<base>(?P<scheme>https?)://[^/@?#]+(?:/[^@?#]+)?)/course/view\.php\?(?:.*&)?id=(?P<course>[0-9]+)"
-    )
-    example = "https://moodle.example.edu/course/view.php?id=12"
-    decimals = 5
-    columns = ("username", "id_number", "moodle_id", "email", "learner")
-
-    def accounts(self) -> list[Account]:
-        """Return who is enrolled; teachers too, whom no roster names."""
-        return [
-            Account(
-                str(user["id"]),
-                online.lowered(
-                    username=user.get("username"),
-                    id_number=user.get("idnumber"),
-                    moodle_id=user.get("idnumber") or user.get("username"),
-                    email=user.get("email"),
-                    learner=user.get("username"),
-                ),
-            )
-            for user in self._call("core_enrol_get_enrolled_users", courseid=self.number)
-        ]
-
-    def assignment(self, number: str) -> RemoteAssignment:
-        """Return an assignment by the number in its address, which is not the one that marks go by."""
-        courses = self._call("mod_assign_get_assignments", **{"courseids[0]": self.number})["courses"]
-        every = [assignment for course in courses for assignment in course["assignments"]]
-        found = next((assignment for assignment in every if str(assignment["cmid"]) == number), None)
-        if found is None:
-            raise UsageError(
-                f"Moodle has no assignment {number} in this course.",
-                "The number is in its address: …/mod/assign/view.php?id=NUMBER",
-            )
-        # Each mark would have to say the next state of the workflow, and people decide that over there.
-        refusal = "has a marking workflow" if found.get("markingworkflow") else ""
-        points = float(found["grade"])  # below 0 it is the number of a scale
-        return RemoteAssignment(str(found["id"]), found["name"], points if points >= 0 else None, refusal)
-
-    def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
-        """Return everybody's mark."""
-        answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
-        grades = [grade for part in answer["assignments"] for grade in part["grades"]]
-        return {str(grade["userid"]): RemoteMark(_moodle_points(grade["grade"])) for grade in grades}
-
-    def give(
-        self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
-    ) -> RemoteMark | None:
-        """Set a mark, of the latest attempt and of nobody else in a group, unless there is another by now."""
-        found = self.marks(assignment).get(account, online.NO_MARK)  # no function tells one alone
-        if found != over:
-            return found
-        self._call(
-            "mod_assign_save_grade",
-            assignmentid=assignment.id,
-            userid=account,
-            grade=f"{points:.{self.decimals}f}",
-            attemptnumber=-1,
-            addattempt=0,
-            workflowstate="",
-            applytoall=0,
-        )
-        return None
-
-    def _call(self, function: str, **given: object) -> Any:
-        import requests
-
-        form = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
-        with online.asking(self.title, self.base):
-            # No redirects: after one a mark would be asked for instead of set, and the token be somewhere else.
-            answer = requests.post(
-                f"{self.base}/webservice/rest/server.php",
-                data=form,
-                timeout=online.TIMEOUT_S,
-                allow_redirects=False,
-            )
-            if answer.status_code != 200:
-                raise RemoteError(
-                    f"Moodle answered {function} with status {answer.status_code}.", online.HOW_IT_GOES_ON
-                )
-            found = answer.json()
-        if isinstance(found, dict) and "exception" in found:
-            reason = found.get("message") or found.get("errorcode")
-            raise RemoteError(
-                f"Moodle refuses {function}: {reason}",
-                f"A token's service must allow it. {online.HOW_IT_GOES_ON}",
-            )
-        return found
-
-
-def _moodle_points(text: object) -> float | None:
-    points = float(str(text))
-    return points if points >= 0 else None  # -1: there is a row, and no mark yet

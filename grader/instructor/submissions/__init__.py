@@ -1,6 +1,6 @@
 """What a class handed in: found in any layout, opened safely, read whole. No torch, and nothing is imported or run.
 
-May import lms, learner and below; never gradebook, similarity or grading.
+May import lms, learner and below; never gradebook or grading.
 """
 
 from __future__ import annotations

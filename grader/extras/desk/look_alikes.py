@@ -1,0 +1,129 @@
+"""What hand-ins share, found by a process of its own: comparing a class takes half a minute of one core."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from grader.api import EXTRAS, Alike, Catalogue, EngineError, Gradebook, Kata, KataError, load
+from grader.extras.desk import process
+
+SIMILAR: Any = load(EXTRAS["look-alikes"]) if "look-alikes" in EXTRAS else None
+"""What compares hand-ins, and draws pairs of them: an extra, which may be absent."""
+_MODULE = "grader.extras.desk.look_alikes"  # of the process that compares, `main`
+
+
+class LookAlikes:
+    """Findings by kata, made when somebody asks and kept until something else was handed in."""
+
+    def __init__(self, book: Gradebook) -> None:
+        self._place = process.BookAddress.of(book)
+        self._found: dict[str, tuple[int, Any]] = {}
+        self._comparing = False
+        self._guard = threading.Lock()
+
+    def all(self, katas: Iterable[Kata], state: Callable[[str], int]) -> bool:
+        """Have all katas compared, one after the other; return whether all are."""
+        return all([self.findings(kata, state(kata.slug)) is not None for kata in katas])
+
+    def known(self) -> Mapping[str, Any]:
+        """Return what was found so far, by kata."""
+        return {kata: one for kata, (_, one) in self._found.items() if not isinstance(one, str)}
+
+    def findings(self, kata: Kata, state: int) -> Any:
+        """Return what a kata's hand-ins share, or why that cannot be said; None while they are being compared.
+
+        Args:
+            kata: which.
+            state: a number that is another one when something else was handed in.
+        """
+        if SIMILAR is None:
+            return "What compares hand-ins is not installed."
+        with self._guard:
+            stored = self._found.get(kata.slug)
+            if stored is not None and stored[0] == state:
+                return stored[1]
+            if not self._comparing:  # one at a time: each takes a core and its memory
+                self._comparing = True
+                # In the background: comparing takes seconds, and no page should wait for it.
+                threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
+            return None
+
+    def _compare(self, kata: str, state: int) -> None:
+        found: Any
+        try:
+            found = process.ask(_MODULE, (self._place, kata), SIMILAR.Findings)
+        except (OSError, EngineError, msgspec.MsgspecError) as error:
+            found = f"The hand-ins could not be compared: {error}"
+        with self._guard:
+            self._found[kata] = state, found
+            self._comparing = False
+
+
+Verdicts = Mapping[tuple[frozenset[str], str], Alike]
+"""What stands about two learners and a kata."""
+
+
+def verdicts(book: Gradebook) -> Verdicts:
+    """Return what somebody has found out about pairs."""
+    whose = book.identity()
+    return {
+        (frozenset((whose(one.learner or ""), whose(one.other))), one.kata or ""): one
+        for one in book.standing(Alike)
+    }
+
+
+class AlikePair(NamedTuple):
+    """Two learners of whom something is alike."""
+
+    learners: tuple[str, str]
+    katas: dict[str, Any]
+    verdicts: dict[str, Alike]
+    """By kata, what somebody has found out."""
+
+    @property
+    def open(self) -> list[str]:
+        """The katas of which nobody has said anything."""
+        return [kata for kata in self.katas if kata not in self.verdicts]
+
+
+def alike_pairs(known: Mapping[str, Any], settled: Verdicts) -> list[AlikePair]:
+    """Return who is alike in which katas: what is settled last, else those first who are so in most katas."""
+    katas: dict[frozenset[str], dict[str, Any]] = {}
+    for kata, found in known.items():
+        for pair in found.pairs:
+            katas.setdefault(frozenset((pair.left.learner, pair.right.learner)), {})[kata] = pair
+    pairs = []
+    for who, own in katas.items():
+        first = next(iter(own.values()))
+        about = {kata: settled[who, kata] for kata in own if (who, kata) in settled}
+        pairs.append(AlikePair((first.left.learner, first.right.learner), own, about))
+    rarity = {one.learners: sum(pair.rarity for pair in one.katas.values()) for one in pairs}
+    return sorted(pairs, key=lambda one: (not one.open, -len(one.katas), -rarity[one.learners]))
+
+
+def main() -> None:
+    """Compare what the gradebook keeps of one kata; write what is found on standard output."""
+    os.nice(10)
+    place, kata = process.question(tuple[process.BookAddress, str])
+    try:
+        with place.open() as book:
+            process.answer(_found(book, Catalogue.discover().resolve_one(kata)))
+    except KataError as error:
+        sys.exit(error.message)
+
+
+def _found(book: Gradebook, kata: Kata) -> Any:
+    contents = book.contents_of_kata(kata.slug)
+    return SIMILAR.compare(
+        kata, [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What takes long is done by a process of its own, which is asked on standard input and answers on standard output."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from grader.api import Catalogue, Course, EngineError, Gradebook, interpreter
+
+T = TypeVar("T")
+
+
+class BookAddress(msgspec.Struct, frozen=True):
+    """Where the gradebook is, whatever folder a process is in."""
+
+    gradebook: str
+    course: str | None
+
+    @classmethod
+    def of(cls, book: Gradebook) -> BookAddress:
+        """Return where an open gradebook and its course are."""
+        path = book.course.path
+        return cls(book.address, str(path.absolute()) if path is not None else None)
+
+    def open(self) -> Gradebook:
+        """Open it."""
+        catalogue = Catalogue.discover()
+        course = Course.load(Path(self.course), catalogue) if self.course is not None else Course()
+        return Gradebook.open(self.gradebook, create=False, course=course)
+
+
+def ask(module: str, question: Any, kind: type[T]) -> T:
+    """Start a module, and return what it answers, which is of this kind.
+
+    Raises:
+        EngineError: it ended without an answer.
+    """
+    with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder:
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = interpreter.start(module, (), Path(folder), **pipes)
+        # On standard input: an address may hold a password, and arguments are seen by all.
+        out, err = process.communicate(msgspec.msgpack.encode(question))
+    if process.returncode:
+        last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
+        raise EngineError(last[-300:])
+    return msgspec.msgpack.decode(out, type=kind)
+
+
+def question(kind: type[T]) -> T:
+    """Return what this process was asked."""
+    return msgspec.msgpack.decode(sys.stdin.buffer.read(), type=kind)
+
+
+def answer(value: Any) -> None:
+    """Answer."""
+    sys.stdout.buffer.write(msgspec.msgpack.encode(value))

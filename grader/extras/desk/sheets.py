@@ -1,0 +1,271 @@
+"""Written answers at the desk: which there are, which wait and for whom, and one of them with what marking it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grader.api import (
+    WITHDRAWN,
+    AnswerMark,
+    AnswerSheet,
+    Decided,
+    Release,
+    Rubrics,
+    TakenBack,
+    UsageError,
+    WrittenAnswer,
+    active_releases,
+    load_sheet,
+)
+from grader.extras.desk.queries import NOTHING, DeskReader, Filter, LogEntry
+from grader.extras.desk.wordings import AnswerGroup, worded
+
+
+class AnswerPlace(NamedTuple):
+    """An answer, wherever it is marked or waits."""
+
+    kata: str
+    question: int
+    learner: str
+    waits: bool
+    marker: str
+    """Who took the sheet; empty where nobody did."""
+    digest: str = ""
+    """Of the text; empty where there is none."""
+    mark: AnswerMark | None = None
+    """The mark that counts."""
+    wording: AnswerGroup | None = None
+
+
+@dataclass(frozen=True)
+class QuestionAnswers:
+    """All answers to a question."""
+
+    kata: str
+    number: int
+    every: list[AnswerPlace]
+    author: str
+    """Who looks at them."""
+
+    @property
+    def waiting(self) -> list[AnswerPlace]:
+        """Those that wait."""
+        return [one for one in self.every if one.waits]
+
+    @property
+    def mine(self) -> list[AnswerPlace]:
+        """Those that wait and are this marker's."""
+        return [one for one in self.waiting if one.marker == self.author]
+
+    @property
+    def free(self) -> list[AnswerPlace]:
+        """Those that wait and are on sheets that nobody took."""
+        return [one for one in self.waiting if not one.marker]
+
+    @property
+    def first(self) -> AnswerPlace | None:
+        """Where this marker goes on."""
+        return next(iter([*self.mine, *self.free]), None)
+
+    @property
+    def wordings(self) -> int:
+        """How many different ones wait."""
+        return len({one.wording or one.learner for one in self.waiting})
+
+    @property
+    def marks(self) -> list[AnswerMark]:
+        """The marks that count."""
+        return [one.mark for one in self.every if one.mark is not None]
+
+    @property
+    def marked_with(self) -> dict[int, int]:
+        """By criterion, how many were marked with it."""
+        return dict(Counter(number for one in self.marks for number in one.criteria))
+
+    @property
+    def bank(self) -> list[str]:
+        """What was said about them, most often first."""
+        comments = Counter(one.made.comment for one in self.marks if one.made.comment)
+        return [text for text, _ in comments.most_common(MOST_REMARKS)]
+
+    def near(self, own: AnswerPlace | None) -> int:
+        """Return how many others say nearly the same as one."""
+        if own is None or own.wording is None:
+            return 0
+        group, words = own.wording
+        others = (one.wording for one in self.every if one.wording is not None)
+        return sum(one.group == group and one.words != words for one in others)
+
+
+@dataclass(frozen=True)
+class SheetsPage:
+    """What waits, and what may be released."""
+
+    questions: list[QuestionAnswers]
+    free: list[AnswerPlace]
+    released: dict[str, bool]
+    """By kata."""
+
+
+class AnswerQueue(NamedTuple):
+    """Where a marker goes from an answer."""
+
+    previous: AnswerPlace | None
+    next: AnswerPlace | None
+    """The next that waits, says something else, and is nobody else's."""
+    waiting: int
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """One answer, to be marked."""
+
+    sheet: AnswerSheet
+    answer: WrittenAnswer
+    word: str
+    """What the learner is called in addresses."""
+    own: AnswerPlace | None
+    """Where it is among the answers to the question."""
+    question: QuestionAnswers
+    same: list[AnswerPlace]
+    """Others that wait and say the same."""
+    queue: AnswerQueue
+    events: list[LogEntry]
+
+    @property
+    def criteria(self) -> list[tuple[int, str, float]]:
+        """Number, words and points of every criterion that stands."""
+        every = self.answer.rubric.criteria if self.answer.rubric is not None else ()
+        return [(number, one.met, one.points) for number, one in enumerate(every, 1) if one.met != WITHDRAWN]
+
+
+class Sheets:
+    """Reads written answers for a desk."""
+
+    def __init__(self, desk: DeskReader, rubrics: Rubrics) -> None:
+        self.rubrics = rubrics
+        self._desk = desk
+        self._texts: dict[str, str] = {}
+        """By digest, so they never grow old."""
+        self._worded: dict[tuple[str, int], tuple[Counter[str], dict[str, AnswerGroup]]] = {}
+        """By kata and question, for the answers that there were when they were compared."""
+
+    def places(self, chosen: Filter) -> list[AnswerPlace]:
+        """Return every answer that a filter means, question by question; those that say the same come together."""
+        marks, about = self._desk.everybody.marks()
+        found = []
+        for kata in self._desk.katas(chosen):
+            if self.rubrics.of_pack(kata) is None:
+                continue
+            by_question: dict[int, list[AnswerPlace]] = {}
+            for learner, own in marks.items():
+                written = own[kata].written if kata in own else None
+                if written is None:
+                    continue
+                waiting = {*written.unmarked, *written.changed}
+                given = {one.question: one for one in written.marks}
+                marker = about.get((learner, kata), NOTHING).marker
+                for question in waiting | given.keys():
+                    digest = written.answered.get(question, "")
+                    one = AnswerPlace(
+                        kata, question, learner, question in waiting, marker, digest, given.get(question)
+                    )
+                    by_question.setdefault(question, []).append(one)
+            for question in sorted(by_question):
+                found += self._in_order(kata, question, by_question[question])
+        return found
+
+    def _in_order(self, kata: str, question: int, places: list[AnswerPlace]) -> list[AnswerPlace]:
+        wordings = self._wordings(kata, question, Counter(one.digest for one in places if one.digest))
+        known = [one._replace(wording=wordings.get(one.digest)) for one in places]
+        # What most people say comes first; learners stay in their order where they say the same.
+        return sorted(known, key=lambda one: (one.wording is None, one.wording))
+
+    def _wordings(self, kata: str, question: int, people: Counter[str]) -> dict[str, AnswerGroup]:
+        before, found = self._worded.get((kata, question), (None, {}))
+        if before != people:
+            if not people.keys() <= self._texts.keys():
+                self._texts |= self._desk.book.answer_texts(kata)
+            texts = {digest: self._texts[digest] for digest in people if digest in self._texts}
+            found = worded(texts, people)
+            self._worded[kata, question] = people, found
+        return found
+
+    def page(self, chosen: Filter) -> SheetsPage:
+        """Return what waits."""
+        every = self.places(chosen)
+        by_question: dict[tuple[str, int], list[AnswerPlace]] = {}
+        for one in every:
+            by_question.setdefault((one.kata, one.question), []).append(one)
+        released = self._desk.book.rulings([Release])
+        return SheetsPage(
+            questions=[QuestionAnswers(*key, own, self._desk.author) for key, own in by_question.items()],
+            free=[one for one in every if one.waits and not one.marker],
+            released={
+                kata: bool(active_releases(released, kata))
+                for kata in dict.fromkeys(one.kata for one in every)
+            },
+        )
+
+    def answer(self, query: Mapping[str, str], chosen: Filter) -> AnswerPage:
+        """Return one answer.
+
+        Raises:
+            UsageError: there is no such learner, kata or question.
+        """
+        word, kata, number = query.get("learner", ""), query.get("of", ""), query.get("question", "")
+        learner = self._desk.anonymity.learner(word, kata)
+        if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
+            raise UsageError(f"{word} has no written answers for {kata}.")
+        shown = load_sheet(self._desk.book, self.rubrics, learner, kata)
+        answer = next((one for one in shown.answers if str(one.number) == number), None)
+        if answer is None:
+            raise UsageError(f"{kata} has no question {number}.")
+        every, here = self.places(chosen), (kata, answer.number, learner)
+        at = next((place for place, one in enumerate(every) if one[:3] == here), len(every))
+        of_question = [one for one in every if one[:2] == here[:2]]
+        question = QuestionAnswers(*here[:2], of_question, self._desk.author)
+        own = every[at] if at < len(every) else None
+        same = [one for one in self._alike(own, of_question) if one is not own]
+        queue = self._queue(every, at, {one[:3] for one in same})
+        events = [
+            LogEntry(event, self._desk.local_time(event.at))
+            for event in self._desk.book.history(learner, kata)
+            if isinstance(event, Decided | TakenBack)
+            and isinstance(event.decision, AnswerMark)
+            and event.decision.question == answer.number
+        ]
+        return AnswerPage(shown, answer, word, own, question, same, queue, events)
+
+    def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
+        # From here on and round again, so that what was skipped comes back at the end.
+        waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
+        # One that says the same is marked along with this one, and need not be read next.
+        others = [one for one in waiting if one[:3] not in along]
+        first = (one for one in others if one.marker == self._desk.author)
+        return AnswerQueue(
+            every[at - 1] if 0 < at < len(every) else None,
+            next(first, others[0] if others else None),
+            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
+        )
+
+    def similar_answers(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
+        """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""
+        places = [one for one in self.places(Filter(kata=kata)) if one.question == question]
+        own = next((one for one in places if one.learner == learner), None)
+        return [one for one in self._alike(own, places) if one is not own]
+
+    def _alike(self, own: AnswerPlace | None, places: Iterable[AnswerPlace]) -> list[AnswerPlace]:
+        if own is None or own.wording is None:
+            return []
+        return [one for one in places if one.wording == own.wording and self.may_mark(one)]
+
+    def may_mark(self, one: AnswerPlace) -> bool:
+        """Whether an answer waits and is not somebody else's."""
+        return one.waits and one.marker in ("", self._desk.author)
+
+
+MOST_REMARKS = 200

@@ -1,0 +1,124 @@
+"""`kata gradebook push`: a class's marks into Canvas or Moodle, over the network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.api import (
+    UsageError,
+    author_of,
+    author_option,
+    counted,
+    install_extra,
+    note,
+    note_unmatched,
+    note_waiting,
+    only_option,
+    points,
+    print_line,
+    same_book,
+    with_gradebook,
+)
+
+if TYPE_CHECKING:
+    from grader.api import Gradebook
+    from grader.extras.push.online import RemoteMark
+    from grader.extras.push.push import Difference, PushTarget
+
+
+@click.command(short_help="Set the marks in Canvas or Moodle.")
+@click.argument("system", type=click.Choice(("canvas", "moodle")))
+@click.option("--dry-run", is_flag=True, help="Show what would be set there; nothing is.")
+@only_option
+@author_option
+@with_gradebook
+def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], author: str | None) -> None:
+    """Set the marks in Canvas or Moodle, for each assignment whose number there the course knows.
+
+    A mark that somebody changed there since the last push, or that never came from here, stays as it is and is named.
+    It can be stopped at any time and repeated. The token is asked of the environment variable KATA_LMS_TOKEN, then of
+    the system's keyring.
+
+    \b
+    Example:
+      kata course set --lms https://canvas.example.edu/courses/1234 --column 'week1=Week 1 (501)'
+      keyring set kata canvas.example.edu
+      kata gradebook push canvas --dry-run
+      kata gradebook push canvas --only week1
+    """
+    from grader.api import Catalogue, resolve_katas, unsettled
+
+    # Looked for before it is imported: an extra that most installs lack.
+    if find_spec("canvasapi") is None or find_spec("keyring") is None:
+        raise UsageError(
+            "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
+        )
+    from grader.extras.push.courses import open_course
+    from grader.extras.push.push import Pusher, token_for
+
+    address = book.course.lms
+    if not address:
+        raise UsageError(
+            "The course does not say where it is in Canvas or Moodle.", "Say it: kata course set --lms URL"
+        )
+    client = open_course(system, address, token_for(address))
+    katas = resolve_katas(book, only)
+    pusher = Pusher(book, client, author_of(author))
+    targets = pusher.targets(katas, {kata.slug: kata.title for kata in Catalogue.discover().katas})
+    # Before the first mark is sent: no 0 for anybody whose work may lie under another name.
+    found = unsettled(book)
+    note_waiting(book, katas, None, system)
+    seen = Counter[str]()
+    last: PushTarget | None = None
+    for difference in pusher.differences(targets, {*found.unsure, *found.misnamed}):
+        if not dry_run:
+            # One by one: what was sent is in the gradebook, wherever it is stopped.
+            difference = pusher.push(difference)
+        seen[difference.verdict] += 1
+        last = _print(difference, last, client.title)
+    _print_sum(seen, client.title, dry_run)
+    note_unmatched(found, katas, system)
+
+
+def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
+    """Print a line for what differs, after one for its assignment."""
+    text = {
+        "push": f"{_mark(one.theirs)} → {points(one.ours or 0.0)}",
+        "kept": f"{_mark(one.theirs)} stays: it was changed in {where} (here {points(one.ours or 0.0)})",
+        "no_account": f"has no account in this course in {where}",
+    }.get(one.verdict)
+    lines = []
+    if one.target is not last:
+        lines.append(f"{one.target.title}   {points(one.target.column.max_score)} points")
+    if text is not None:
+        name = f"  {one.name}" if one.name != one.learner else ""
+        lines.append(f"  {one.learner}{name}   {text}")
+    for line in lines:
+        print_line(line)
+    return one.target
+
+
+def _mark(there: RemoteMark) -> str:
+    if there.excused:
+        return "excused"
+    return "no mark" if there.points is None else points(there.points)
+
+
+def _print_sum(seen: Counter[str], where: str, dry_run: bool) -> None:
+    words = {
+        "push": "to set" if dry_run else "set",
+        "same": f"already the same in {where}",
+        "kept": f"changed in {where} and left as they are",
+        "unmarked": "without a mark yet",
+        "no_account": "without an account there",
+    }
+    text = ", ".join(f"{seen[verdict]} {word}" for verdict, word in words.items() if seen[verdict])
+    note(f"\n{counted(sum(seen.values()), 'mark')}: {text}")
+    if seen["kept"]:
+        note(f"To have one of ours there, enter it in {where}: from then on it is ours again.")
+    if dry_run and seen["push"]:
+        note(f"set them  the same command without --dry-run{' with' + same_book() if same_book() else ''}")

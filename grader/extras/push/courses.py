@@ -1,0 +1,229 @@
+"""Courses in Canvas and Moodle, over the network."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from grader.api import UsageError
+from grader.extras.push import online
+from grader.extras.push.online import Account, Client, RemoteAssignment, RemoteError, RemoteMark, host_of
+
+
+@dataclass
+class CanvasCourse:
+    """A course in Canvas, through canvasapi."""
+
+    base: str
+    number: str
+    token: str = field(repr=False)
+    _assignments: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    title = "Canvas"
+    # No @: a name and a password before the host would be sent, shown and kept.
+    address = re.compile(r"(?P<base>(?P<scheme>https?)://[^/@?#]+)/courses/(?P<course>[0-9]+)")
+    example = "https://canvas.example.edu/courses/1234"
+    decimals = 2
+    columns = ("canvas_id", "sis_user_id", "sis_login_id", "learner")
+
+    @cached_property
+    def _course(self) -> Any:
+        from canvasapi.course import Course
+        from canvasapi.requester import Requester
+
+        requester = Requester(self.base, self.token)
+        # It has no option for it, and without one a server that is silent would hold a push forever.
+        session = requester._session
+        session.request = partial(session.request, timeout=online.TIMEOUT_S)
+        return Course(requester, {"id": int(self.number)})
+
+    def accounts(self) -> list[Account]:
+        """Return the course's students; the test student is not among them."""
+        with online.asking(self.title, self.base):
+            return [
+                Account(
+                    str(one.id),
+                    online.lowered(
+                        canvas_id=one.id,
+                        sis_user_id=getattr(one, "sis_user_id", None),
+                        # Both are told only to teachers who may see logins.
+                        sis_login_id=getattr(one, "login_id", None),
+                        learner=getattr(one, "login_id", None),
+                    ),
+                )
+                for one in self._course.get_users(enrollment_type=["student"])
+            ]
+
+    def assignment(self, number: str) -> RemoteAssignment:
+        """Return an assignment by its number."""
+        with online.asking(self.title, self.base, f"an assignment {number} in this course"):
+            found = self._assignment(number)
+            return RemoteAssignment(number, str(found.name), found.points_possible)
+
+    def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
+        """Return everybody's mark."""
+        with online.asking(self.title, self.base):
+            every = self._assignment(assignment.id).get_submissions()
+            return {str(one.user_id): _canvas_mark(one) for one in every}
+
+    def give(
+        self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
+    ) -> RemoteMark | None:
+        """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
+        with online.asking(self.title, self.base):
+            submission = self._assignment(assignment.id).get_submission(int(account))
+            if (found := _canvas_mark(submission)) != over:
+                return found
+            submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
+        # A redirect would have made a question of it, which changes nothing and is answered all the same.
+        if _canvas_mark(submission).points != points:
+            raise RemoteError(
+                f"{self.title} did not take the mark of account {account}.", online.HOW_IT_GOES_ON
+            )
+        return None
+
+    def _assignment(self, number: str) -> Any:
+        if number not in self._assignments:
+            self._assignments[number] = self._course.get_assignment(int(number))
+        return self._assignments[number]
+
+
+def _canvas_mark(submission: Any) -> RemoteMark:
+    # `score` is what is left after Canvas's own late policy; what was entered is what we compare with.
+    score, taken = submission.score, getattr(submission, "points_deducted", None) or 0.0
+    return RemoteMark(
+        None if score is None else round(score + taken, CanvasCourse.decimals),
+        bool(getattr(submission, "excused", False)),
+    )
+
+
+@dataclass
+class MoodleCourse:
+    """A course in Moodle, through its web services with the REST protocol.
+
+    The token's service needs the four functions that are called below.
+    """
+
+    base: str
+    number: str
+    token: str = field(repr=False)
+    title = "Moodle"
+    # No @: a name and a password before the host would be sent, shown and kept.
+    address = re.compile(
+        r"(?P<base>(?P<scheme>https?)://[^/@?#]+(?:/[^@?#]+)?)/course/view\.php\?(?:.*&)?id=(?P<course>[0-9]+)"
+    )
+    example = "https://moodle.example.edu/course/view.php?id=12"
+    decimals = 5
+    columns = ("username", "id_number", "moodle_id", "email", "learner")
+
+    def accounts(self) -> list[Account]:
+        """Return who is enrolled; teachers too, whom no roster names."""
+        return [
+            Account(
+                str(one["id"]),
+                online.lowered(
+                    username=one.get("username"),
+                    id_number=one.get("idnumber"),
+                    moodle_id=one.get("idnumber") or one.get("username"),
+                    email=one.get("email"),
+                    learner=one.get("username"),
+                ),
+            )
+            for one in self._call("core_enrol_get_enrolled_users", courseid=self.number)
+        ]
+
+    def assignment(self, number: str) -> RemoteAssignment:
+        """Return an assignment by the number in its address, which is not the one that marks go by."""
+        courses = self._call("mod_assign_get_assignments", **{"courseids[0]": self.number})["courses"]
+        every = [one for course in courses for one in course["assignments"]]
+        found = next((one for one in every if str(one["cmid"]) == number), None)
+        if found is None:
+            raise UsageError(
+                f"Moodle has no assignment {number} in this course.",
+                "The number is in its address: …/mod/assign/view.php?id=NUMBER",
+            )
+        # Each mark would have to say the next state of the workflow, and people decide that over there.
+        refusal = "has a marking workflow" if found.get("markingworkflow") else ""
+        points = float(found["grade"])  # below 0 it is the number of a scale
+        return RemoteAssignment(str(found["id"]), found["name"], points if points >= 0 else None, refusal)
+
+    def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
+        """Return everybody's mark."""
+        answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
+        grades = [one for part in answer["assignments"] for one in part["grades"]]
+        return {str(one["userid"]): RemoteMark(_moodle_points(one["grade"])) for one in grades}
+
+    def give(
+        self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
+    ) -> RemoteMark | None:
+        """Set a mark, of the latest attempt and of nobody else in a group, unless there is another by now."""
+        found = self.marks(assignment).get(account, online.NO_MARK)  # no function tells one alone
+        if found != over:
+            return found
+        self._call(
+            "mod_assign_save_grade",
+            assignmentid=assignment.id,
+            userid=account,
+            grade=f"{points:.{self.decimals}f}",
+            attemptnumber=-1,
+            addattempt=0,
+            workflowstate="",
+            applytoall=0,
+        )
+        return None
+
+    def _call(self, function: str, **given: object) -> Any:
+        import requests
+
+        form = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
+        with online.asking(self.title, self.base):
+            # No redirects: after one a mark would be asked for instead of set, and the token be somewhere else.
+            answer = requests.post(
+                f"{self.base}/webservice/rest/server.php",
+                data=form,
+                timeout=online.TIMEOUT_S,
+                allow_redirects=False,
+            )
+            if answer.status_code != 200:
+                raise RemoteError(
+                    f"Moodle answered {function} with status {answer.status_code}.", online.HOW_IT_GOES_ON
+                )
+            found = answer.json()
+        if isinstance(found, dict) and "exception" in found:
+            reason = found.get("message") or found.get("errorcode")
+            raise RemoteError(
+                f"Moodle refuses {function}: {reason}",
+                f"A token's service must allow it. {online.HOW_IT_GOES_ON}",
+            )
+        return found
+
+
+def _moodle_points(text: object) -> float | None:
+    points = float(str(text))
+    return points if points >= 0 else None  # -1: there is a row, and no mark yet
+
+
+_COURSES: dict[str, type[CanvasCourse] | type[MoodleCourse]] = {
+    "canvas": CanvasCourse,
+    "moodle": MoodleCourse,
+}
+_HERE = ("127.0.0.1", "localhost", "::1")
+
+
+def open_course(system: str, address: str, token: str) -> Client:
+    """Return a course in Canvas or Moodle; nothing is asked yet.
+
+    Raises:
+        UsageError: the address is not that of a course's page there, or is not encrypted.
+    """
+    kind = _COURSES[system]
+    found = kind.address.match(address)
+    if found is None:
+        raise UsageError(
+            f"{address}: this is not the address of a course in {kind.title}.",
+            f"Open the course there and take the address from the browser: {kind.example}",
+        )
+    if found["scheme"] != "https" and host_of(address) not in _HERE:
+        raise UsageError(f"{address}: marks and a token go over https alone.", "Write https://…")
+    return kind(found["base"], found["course"], token)

@@ -1,0 +1,209 @@
+"""Marks into Canvas or Moodle: which there differ from ours, and setting those that nobody there has touched."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from grader.api import (
+    Column,
+    Course,
+    Gradebook,
+    Person,
+    Push,
+    UsageError,
+    by_assignment,
+    by_learner,
+    columns_of,
+    marks_of,
+)
+from grader.api import number as as_text
+from grader.extras.push.online import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
+
+TOKEN = "KATA_LMS_TOKEN"
+SERVICE = "kata"
+"""What tokens are kept under in the system's keyring, by host."""
+
+Verdict = Literal["push", "same", "kept", "unmarked", "no_account"]
+"""`kept`: somebody changed it there; `unmarked`: we have no mark yet."""
+
+
+@dataclass(frozen=True)
+class PushTarget:
+    """A column of ours with its assignment there."""
+
+    column: Column
+    title: str
+    assignment: RemoteAssignment
+    key: str
+    """How the gradebook calls it."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One learner's mark here and there."""
+
+    learner: str
+    name: str
+    target: PushTarget
+    verdict: Verdict
+    ours: float | None = None
+    theirs: RemoteMark = NO_MARK
+    account: str = ""
+    sent: Push | None = None
+    """What was sent of it last."""
+
+
+class Pusher:
+    """Compares a class's marks with those in another system, and sets them there."""
+
+    def __init__(self, book: Gradebook, client: Client, author: str) -> None:
+        self._book = book
+        self._client = client
+        self._author = author
+
+    def targets(self, only: Collection[str] | None, titles: Mapping[str, str]) -> list[PushTarget]:
+        """Return the columns that have a number there, of `only` these katas if given.
+
+        Raises:
+            UsageError: none has, or an assignment there is out of other points than here.
+        """
+        found = []
+        for column in _columns(self._book, titles):
+            number = _number(self._book.course, column)
+            if number and (only is None or set(column.katas or [column.kata]) <= set(only)):
+                assignment = self._client.assignment(number)
+                self._insist_on_same(column, assignment)
+                address = f"{self._book.course.lms.partition('#')[0]} {number}"
+                found.append(PushTarget(column, assignment.title, assignment, address))
+        if not found:
+            raise UsageError(
+                f"No column of the course has a number in {self._client.title}.",
+                "The number is in the assignment's address there: kata course set --column 'week1=Week 1 (501)'",
+            )
+        return found
+
+    def _insist_on_same(self, column: Column, assignment: RemoteAssignment) -> None:
+        title, where = assignment.title, self._client.title
+        if assignment.refusal:
+            raise UsageError(
+                f"{title} {assignment.refusal} in {where}.", "Import a file instead: kata gradebook export"
+            )
+        if assignment.max_points != column.max_score:
+            there = "no points" if assignment.max_points is None else as_text(assignment.max_points)
+            raise UsageError(
+                f"{title} is out of {there} in {where} and out of {as_text(column.max_score)} here.",
+                f"Set its points in {where} to {as_text(column.max_score)}.",
+            )
+
+    def differences(
+        self, targets: Sequence[PushTarget], unsure: Collection[tuple[str, str]]
+    ) -> Iterator[Difference]:
+        """Yield everybody's marks here and there, assignment by assignment.
+
+        Args:
+            targets: of which columns.
+            unsure: learners and katas whose work may lie here under another name: no 0 for these.
+        """
+        course, accounts = self._book.course, self._client.accounts()
+        columns = [one.column for one in targets]
+        # Before the first target: everybody's reports are read once, whatever the number of columns.
+        own = [
+            (
+                learner,
+                next(iter(rows.values())).name,
+                marks_of(rows, columns, course, unsure, self._client.decimals),
+            )
+            for learner, rows in by_learner(self._book.rows())
+        ]
+        for place, target in enumerate(targets):
+            # Once for each assignment there: a request for each learner would take minutes.
+            theirs, sent = self._client.marks(target.assignment), self._book.pushed(target.key)
+            for learner, name, marks in own:
+                person = course.person(learner) or Person(learner=learner)
+                account = account_of(person, accounts, self._client.columns)
+                difference = Difference(learner, name, target, "no_account", marks[place])
+                if account is not None:
+                    there = theirs.get(account.id, NO_MARK)
+                    difference = replace(
+                        difference,
+                        verdict=_verdict(marks[place], there, sent.get(learner)),
+                        theirs=there,
+                        account=account.id,
+                        sent=sent.get(learner),
+                    )
+                yield difference
+
+    def push(self, one: Difference) -> Difference:
+        """Set a mark that is to be pushed, and note those that are there already; return what became of it."""
+        if one.ours is None or one.verdict not in ("push", "same"):
+            return one
+        push = Push(one.ours, one.theirs.points, arrived=False, author=self._author)
+        if one.verdict == "push":
+            # Before it is sent: whenever this ends, the next push knows which two marks may be there.
+            self._note(one, push)
+            found = self._client.give(one.target.assignment, one.account, one.ours, one.theirs)
+            if found is not None:
+                return replace(one, verdict="kept", theirs=found)
+        elif one.sent is not None and one.sent.arrived and one.sent.points == one.ours:
+            return one
+        self._note(one, push._replace(arrived=True))
+        return one
+
+    def _note(self, one: Difference, push: Push) -> None:
+        self._book.note_push(one.learner, one.target.key, push)
+
+
+def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdict:
+    if ours is None:
+        return "unmarked"
+    if theirs.excused:
+        return "kept"
+    if theirs.points == ours:
+        return "same"
+    untouched = theirs.points is None if sent is None else sent.made(theirs.points)
+    return "push" if untouched else "kept"
+
+
+def _columns(book: Gradebook, titles: Mapping[str, str]) -> list[Column]:
+    """Return a column for each assignment and each kata."""
+    own = columns_of(book.rows(), titles)
+    every = by_assignment(own, book.course, {})
+    return [*(one for one in every if one.katas), *(one for one in own if not one.written)]
+
+
+def _number(course: Course, column: Column) -> str:
+    """Return the number at the end of what a column is called there: `Week 1 (501)`."""
+    found = re.search(r"\(([0-9]+)\)\s*$", course.columns.get(column.kata, ""))
+    return found[1] if found else ""
+
+
+def token_for(address: str) -> str:
+    """Return the token for a system: from the environment, or from this machine's keyring.
+
+    It is in no file of ours, in no argument and in no message.
+
+    Raises:
+        UsageError: neither has one.
+    """
+    host = host_of(address)
+    token = os.environ.get(TOKEN, "").strip() or _in_keyring(host)
+    if not token:
+        raise UsageError(
+            f"There is no token for {host}.",
+            f"Make one in your account there, then: keyring set {SERVICE} {host}, or the environment variable {TOKEN}",
+        )
+    return token
+
+
+def _in_keyring(host: str) -> str:
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        return (keyring.get_password(SERVICE, host) or "").strip()
+    except KeyringError:  # a machine without one, or one that stays locked
+        return ""

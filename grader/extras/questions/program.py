@@ -1,0 +1,52 @@
+"""Make questions about many hand-ins: a program of its own, whose workers are forked from memory that holds no marks.
+
+It reads tasks from standard input, a JSON list, and answers each with a line of JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+import msgspec
+
+from grader.api import start_launcher
+
+
+class HandInToAsk(msgspec.Struct, frozen=True):
+    """A hand-in to ask about."""
+
+    kata: str
+    file: str
+    who: str
+    wanted: int
+
+
+def main() -> None:
+    """Answer every task, in order: with questions, or with a sentence why there are none."""
+    launcher = start_launcher(many=True)
+    from grader.api import Catalogue, KataError, Suite, Unreadable, read_source, suites_of
+    from grader.extras.questions.quiz import QuizQuestion, ask
+
+    tasks = msgspec.json.decode(sys.stdin.buffer.read(), type=list[HandInToAsk])
+
+    def answered(task: HandInToAsk, suites: dict[str, Suite]) -> list[QuizQuestion] | str:
+        try:
+            return ask(suites[task.kata], launcher, read_source(Path(task.file)), task.who, task.wanted)
+        except (KataError, Unreadable) as error:
+            return error.message
+
+    with contextlib.closing(launcher):
+        wanted = {task.kata for task in tasks}
+        katas = [kata for kata in Catalogue.discover().katas if kata.slug in wanted]
+        if not katas:
+            return
+        with suites_of(katas) as suites:
+            for task in tasks:
+                sys.stdout.write(msgspec.json.encode(answered(task, suites)).decode() + "\n")
+                sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

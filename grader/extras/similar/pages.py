@@ -1,0 +1,125 @@
+"""Pairs of hand-ins side by side, with what they share: for `kata similar` and the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from grader.api import page, text
+from grader.extras.similar.compare import compare
+from grader.extras.similar.findings import Findings, Known, Pair, Passage, Side
+from grader.extras.similar.tokenized_submission import Candidate
+
+__all__ = ["TEMPLATES", "WORDS", "Candidate", "Findings", "compare", "section_of", "similar_page"]
+
+TEMPLATES = Path(__file__).parent / "templates"
+MAX_LINES = 1500
+"""Lines of a hand-in that the page holds."""
+WORDS = (
+    "Alike does not mean copied: a short kata has few right answers, people work from the same lectures, and this "
+    "knows nothing of how an answer came about. Read both before you conclude anything."
+)
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    shared: bool
+
+
+class _Column(NamedTuple):
+    id: str
+    name: str
+    address: str
+    """Of the page of the hand-in, where there is one."""
+    share: float | None
+    lines: list[_Line]
+    left_out: int
+
+
+class _Twin(NamedTuple):
+    """A pair: two hand-ins, or a hand-in and something of the pack."""
+
+    id: str
+    title: str
+    rarity: float
+    passages: Sequence[Passage]
+    columns: list[_Column]
+    identical: bool = False
+    others: int = 0
+    learners: tuple[str, ...] = ()
+    """Of a pair."""
+
+
+class Section(NamedTuple):
+    """One kata's hand-ins that are alike, as a page shows them."""
+
+    found: Findings
+    title: str
+    twins: list[_Twin]
+    known: list[_Twin]
+
+
+def similar_page(
+    found: Sequence[Findings],
+    unread: Sequence[tuple[str, str]],
+    titles: Mapping[str, str],
+    *,
+    most: int,
+) -> str:
+    """Return one page about all katas.
+
+    Args:
+        found: what was found, a kata each.
+        unread: whose work could not be read at all, and why.
+        titles: of katas, by slug.
+        most: pairs of a kata that are shown line by line.
+    """
+    sections = [section_of(one, titles.get(one.kata, one.kata), most) for one in found]
+    return page("similar.html", TEMPLATES, sections=sections, unread=unread, words=WORDS, most=most)
+
+
+Shown = Callable[[Side], tuple[str, str]]
+"""Returns what a hand-in is called, and the address of its page, if it has one."""
+
+
+def _plainly(side: Side) -> tuple[str, str]:
+    return side.name, ""
+
+
+def section_of(one: Findings, title: str, most: int, shown: Shown = _plainly) -> Section:
+    """Return what a page shows of one kata, as `similar.html` draws it."""
+    return Section(
+        one,
+        title,
+        [_twin(one, pair, number, shown) for number, pair in enumerate(one.pairs[:most], 1)],
+        [_beside_known(one, near, number, shown) for number, near in enumerate(one.known[:most], 1)],
+    )
+
+
+def _twin(one: Findings, pair: Pair, number: int, shown: Shown) -> _Twin:
+    names = shown(pair.left)[0], shown(pair.right)[0]
+    id, title = f"{one.kata}-{number}", text.name(" and ".join(names))
+    columns = [
+        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages], shown),
+        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages], shown),
+    ]
+    learners = pair.left.learner, pair.right.learner
+    return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others, learners)
+
+
+def _beside_known(one: Findings, near: Known, number: int, shown: Shown) -> _Twin:
+    id, title = f"{one.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
+    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages], shown)
+    return _Twin(id, title, near.rarity, near.passages, [column])
+
+
+def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]], shown: Shown) -> _Column:
+    lines = one.texts.get(side.name, ())
+    shared = {number for first, last in places for number in range(first, last + 1)}
+    drawn = [
+        _Line(number, text.cut(line), number in shared) for number, line in enumerate(lines[:MAX_LINES], 1)
+    ]
+    name, address = shown(side)
+    return _Column(id, text.name(name), address, side.share, drawn, len(lines) - len(drawn))
