@@ -45,11 +45,10 @@ class KataGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List what learners type first, and what instructors and authors do under a heading of its own."""
         rows: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
-        found = {name: self.get_command(ctx, name) for name in COMMANDS}
-        room = formatter.width - 6 - max(map(len, COMMANDS))
+        found = {name: load(target) for name, target in (COMMANDS | others()).items()}
+        room = formatter.width - 6 - max(map(len, found))
         for name, command in found.items():
-            if command is not None:
-                rows[name in FOR_OTHERS].append((name, command.get_short_help_str(room)))
+            rows[name in FOR_OTHERS].append((name, command.get_short_help_str(room)))
         for title, which in (("Commands", False), ("For instructors and authors", True)):
             with formatter.section(title):
                 formatter.write_dl(rows[which])

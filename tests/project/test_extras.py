@@ -7,10 +7,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from grader import api, commands
+from grader.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = sorted(path.parent.name for path in ROOT.glob("grader/extras/*/__init__.py"))
@@ -41,6 +44,16 @@ def test_everything_that_is_public_is_there() -> None:
     assert [name for name in names if name not in used] == []
     with pytest.raises(AttributeError):
         _ = api.nothing  # type: ignore[attr-defined]
+
+
+def test_commands_of_other_peoples_extras_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = SimpleNamespace(ADDS={"more": "grader.cli.doctor:doctor", "check": "grader.cli.doctor:doctor"})
+    entry = SimpleNamespace(load=lambda: theirs)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] * (group == "kata.extras"))
+    assert commands.others() == {"more": "grader.cli.doctor:doctor"}
+    ran = CliRunner().invoke(cli, ["more", "--help"])
+    assert "kata more" in ran.output
+    assert "more " in CliRunner().invoke(cli, ["--help"]).output
 
 
 def test_what_an_extra_adds_is_there() -> None:

@@ -38,6 +38,8 @@ def files(folder: Path) -> Iterator[Path]:
 @pytest.mark.slow
 def test_holds_engine_and_katas(content: dict[str, bytes]) -> None:
     assert "grader/cli/main.py" in content
+    for path in files(ROOT / "grader" / "extras"):
+        assert path.relative_to(ROOT).as_posix() in content, path
     for path in files(ROOT / "katas"):
         name = f"grader/_katas/{path.relative_to(ROOT / 'katas').as_posix()}"
         assert content.get(name) == path.read_bytes(), name
