@@ -94,8 +94,8 @@ def write_bundle(
     slugs = tuple(kata.slug for kata in katas)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
     kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
-    texts = STEPS[system] if kind is None else kind.steps
-    steps = tuple(step.format(points=f"{points:g}", path=target) for step in texts)
+    sentences = STEPS[system] if kind is None else kind.steps
+    steps = tuple(step.format(points=f"{points:g}", path=target) for step in sentences)
     if kind is not None:
         # A kata is taken by itself, so what verifies it holds its own pack's part and no other.
         files = kind.write(pack, katas, lambda kata: _pack(pack, [kata], public=False), target, wanted.python)
