@@ -204,6 +204,8 @@ class Exclusion:
         own = namespaces()
         get, find = _OpNamespace.__getattribute__, _OpNamespace.__getattr__
         # Blocks call operators a million times in a training: who has been let is known by the number of its code.
+        # So is what torch has loaded by now, whose files need not be read again: the largest takes 10 ms.
+        self._let.update(codes())
         let, frame_at = self._let, sys._getframe
 
         def checked(namespace: Any, name: str, value: Any, asker: types.FrameType) -> Any:
@@ -289,8 +291,7 @@ class Exclusion:
         return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
-        # What is in a file of torch's that was loaded already need not be read again: the largest takes 10 ms.
-        if codes().get(id(code)) is code or self._is_of(code, self._trusted):
+        if id(code) in self._let or self._is_of(code, self._trusted):
             return True
         file = _file_of(code)
         if file.startswith(_PASS_ON) and not file.startswith(self._own):
