@@ -9,6 +9,8 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.commands import EXTRAS, load
+
 if TYPE_CHECKING:
     from grader import __version__, install_extra, interpreter
     from grader.catalogue import Catalogue, Kata, Pack
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from grader.cli.instructor.export import note_unmatched, note_waiting, only_option
     from grader.cli.instructor.rulings import covered
     from grader.cli.learner.check import find_targets, refuse_exposed
-    from grader.commands import EXTRAS, load
     from grader.data_files import READING, read_bounded, regular_file
     from grader.engine.checks.describe import describe, describe_call
     from grader.engine.checks.failure import PreconditionFailed
@@ -127,4 +128,4 @@ else:
     def __getattr__(name):
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(__import__(_HOMES[name], fromlist=[name]), name)
+        return load(f"{_HOMES[name]}:{name}")

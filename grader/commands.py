@@ -59,7 +59,5 @@ def others() -> dict[str, str]:
     """Return what other people's extras add; finding them takes time: for what is not ours."""
     from importlib.metadata import entry_points
 
-    found: dict[str, str] = {}
-    for entry in entry_points(group="kata.extras"):
-        found |= entry.load().ADDS
-    return {name: target for name, target in found.items() if name not in COMMANDS and name not in EXTRAS}
+    every = [added for entry in entry_points(group="kata.extras") for added in entry.load().ADDS.items()]
+    return {name: target for name, target in every if name not in COMMANDS and name not in EXTRAS}

@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from types import FrameType, TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 import click
 
@@ -56,16 +56,15 @@ class KataGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         target = COMMANDS.get(cmd_name) or others().get(cmd_name)
-        command: click.Command | None = load(target) if target else None
-        return command
+        return cast(click.Command, load(target)) if target else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or say what was probably meant."""
-        if args[0] not in COMMANDS and args[0] not in others():
+        if (command := self.get_command(ctx, args[0])) is None:
             raise _unknown_command(args[0])
-        return super().resolve_command(ctx, args)
+        return args[0], command, args[1:]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that closed the pipe (`| head`) is not an error."""
