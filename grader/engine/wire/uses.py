@@ -24,6 +24,7 @@ CLOSED = "a way round the grader's record of what is used"
 AROUND = "around."
 """Before the name of what is no use, and may lead around what is excluded."""
 TORCH = os.path.dirname(torch.__file__) + os.sep
+REAL = os.path.join(os.path.realpath(TORCH), "")
 
 Note = Callable[[str, int], object]
 """Called with the name of what was used, and a line."""
@@ -64,9 +65,11 @@ def codes() -> dict[int, types.CodeType]:
 
 @functools.cache
 def sources() -> frozenset[str]:
-    """Return the files of torch's modules that are loaded."""
+    """Return the files of torch's modules that are loaded, without links."""
     files = (vars(module).get("__file__") for module in list(sys.modules.values()))
-    return frozenset(file for file in files if isinstance(file, str) and file.startswith(TORCH))
+    return frozenset(
+        REAL + file[len(TORCH) :] for file in files if isinstance(file, str) and file.startswith(TORCH)
+    )
 
 
 def writer(descriptor: int) -> Note:

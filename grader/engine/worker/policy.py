@@ -31,7 +31,6 @@ from grader.notebooks import cell_prefix, place_of
 
 _FRAMES = 100
 """How far out the submission's line is looked for."""
-_REAL_TORCH = os.path.join(os.path.realpath(TORCH), "")
 _OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
 _PASS_ON = (
     *tuple(
@@ -79,7 +78,12 @@ def _registered(key: str) -> frozenset[str]:
     return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(key))
 
 
-for _prepare in (overloads, namespaces, functions, codes, sources):
+@functools.cache
+def _native() -> list[str]:
+    return [name for name in dir(torch._C) if _NATIVE.fullmatch(name)]
+
+
+for _prepare in (overloads, namespaces, functions, codes, sources, _native):
     _prepare()  # now, so that a zygote does it for all its workers
 for _key in (*_BACKENDS, _COMPOSITE, "CompositeExplicitAutograd", *_TRANSFORMS):
     _registered(_key)
@@ -131,11 +135,12 @@ class Exclusion:
             for folder in (os.path.dirname(request.path), os.getcwd())
         )
         given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
-        self._trusted = (_REAL_TORCH, *given)
+        self._trusted = (torch_code.REAL, *given)
         self._askers: dict[int, tuple[types.CodeType, bool | None, bool]] = {}
         """By code, with the code itself: whether it may ask for operators (None: it passes on), and is ours."""
         self._let: dict[int, types.CodeType] = {}
         """The codes that may ask themselves, by number."""
+        self._torch = codes()
         self._below = frozenset(_outward(sys._getframe(1)))
         """The frames below this: what is called from there, without code of a submission between, is ours."""
         self._code_of: Callable[[str], types.CodeType] = torch_code.code_of
@@ -152,12 +157,14 @@ class Exclusion:
                 self._count,
                 lambda code: self._loaded.update(_parts(code)),
             )
-            for name in filter(_NATIVE.fullmatch, dir(torch._C)):
+            for name in _native():
                 delattr(torch._C, name)
             with warnings.catch_warnings():  # torch warns of an override; this one is meant
                 warnings.simplefilter("ignore")
                 for operator in request.operators:
                     self._take_operator(operator)
+        # Whoever asks for them gets others: in these a submission could enter its own. To copy them takes 19 ms.
+        codes.cache_clear()
         if request.blocks:
             self._keep_for_blocks()
         installed = (*_PASS_ON, *self._trusted)
@@ -204,8 +211,6 @@ class Exclusion:
         own = namespaces()
         get, find = _OpNamespace.__getattribute__, _OpNamespace.__getattr__
         # Blocks call operators a million times in a training: who has been let is known by the number of its code.
-        # So is what torch has loaded by now, whose files need not be read again: the largest takes 10 ms.
-        self._let.update(codes())
         let, frame_at = self._let, sys._getframe
 
         def checked(namespace: Any, name: str, value: Any, asker: types.FrameType) -> Any:
@@ -291,16 +296,17 @@ class Exclusion:
         return False  # a thread that began with nobody's code
 
     def _asker(self, code: types.CodeType) -> bool | None:
-        if id(code) in self._let or self._is_of(code, self._trusted):
+        # What torch had loaded need not be read again: the largest file takes 10 ms.
+        if id(code) in self._torch or self._is_of(code, self._trusted):
             return True
-        file = _file_of(code)
+        file = _file_of(code.co_filename)
         if file.startswith(_PASS_ON) and not file.startswith(self._own):
             return None
         return _spelled(code) in self._blocks
 
     def _is_of(self, code: types.CodeType, folders: tuple[str, ...]) -> bool:
         """Whether it is what a file in these folders says: any code may be given the name of that file."""
-        file = _file_of(code)
+        file = _file_of(code.co_filename)
         if not file.startswith(folders):
             return False
         if file not in self._codes:
@@ -335,8 +341,8 @@ def _pointer(
     @functools.cache  # by a name: a path is followed link by link
     def whose(name: str) -> str:
         # An import runs and reads code for whoever asks; torch and the grader do much for everybody.
-        file = os.path.realpath(name) if os.path.isabs(name) else ""
-        if name.startswith("<frozen importlib") or file.startswith((_REAL_TORCH, _OWN)):
+        file = _file_of(name)
+        if name.startswith("<frozen importlib") or file.startswith((torch_code.REAL, _OWN)):
             return "end"
         is_own = not name.startswith("<frozen") and (file.startswith(own) or not file.startswith(installed))
         return "own" if is_own else "installed"
@@ -368,9 +374,10 @@ def _pointer(
     return look
 
 
-def _file_of(code: types.CodeType) -> str:
+@functools.cache  # a path is followed link by link
+def _file_of(name: str) -> str:
     # Not as it is spelled: `//…` and links lead to the same file. A text that is run is in no file.
-    return os.path.realpath(code.co_filename) if os.path.isabs(code.co_filename) else ""
+    return os.path.realpath(name) if os.path.isabs(name) else ""
 
 
 def _parts(code: types.CodeType) -> Iterable[types.CodeType]:

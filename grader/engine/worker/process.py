@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import tempfile
+import types
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -149,6 +150,9 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     random.seed()
     import torch
 
+    # torch.manual_seed leaves a note for each kind of accelerator, with a traceback, for which files are read.
+    for module in (torch.cuda, torch.mtia, torch.xpu):
+        vars(module)["traceback"] = types.SimpleNamespace(format_stack=list)
     preload(job.preload)
     device = Device(job.device)
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything

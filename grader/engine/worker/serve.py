@@ -227,7 +227,6 @@ class Worker:
         random.seed(seed)
         # NumPy's own bound of a seed.
         np.random.seed(seed % (1 << 32))
-        # torch.manual_seed also leaves a note, with a whole traceback, for an accelerator that may never come.
         torch.default_generator.manual_seed(seed)
         self._device.seed(seed)
         torch.set_grad_enabled(True)

@@ -23,12 +23,11 @@ from collections.abc import Callable, Iterable
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
-from grader.engine.wire.uses import TORCH, codes, functions, sources
+from grader.engine.wire.uses import REAL, TORCH, codes, functions, sources
 
 IsExcluded = Callable[[str], Any]
 Refuse = Callable[[str], Any]
 _PATHS = (pathlib.PosixPath, pathlib.PurePosixPath)
-_REAL = os.path.join(os.path.realpath(TORCH), "")
 
 
 def replace(names: Iterable[str], refuse: Refuse) -> None:
@@ -64,7 +63,7 @@ def guard_sources(
         loaded: called with the code of what is loaded of torch.
     """
     hold_it = {f.__code__.co_filename for name in names for f in functions().get(name, ())}
-    readable = {_REAL + path[len(TORCH) :] for path in sources() - hold_it}
+    hidden, whole, found_whole = {REAL + path[len(TORCH) :] for path in hold_it}, sources(), set[str]()
     for path in hold_it:
         linecache.cache.pop(path, None)
     get_code, loads = SourceFileLoader.get_code, marshal.loads
@@ -73,9 +72,12 @@ def guard_sources(
         with open(path, "rb") as file:
             return file.read()
 
+    def readable(path: str) -> bool:
+        return (path in whole and path not in hidden) or path in found_whole
+
     def without(self: SourceFileLoader, fullname: str) -> types.CodeType | None:
         path = os.path.realpath(str(self.path))
-        if not path.startswith(_REAL):
+        if not path.startswith(REAL):
             return get_code(self, fullname)
         code = code_of(path, read, loads)
         _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]
@@ -83,7 +85,7 @@ def guard_sources(
         title = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
         replaced = _without(code, bool if is_excluded(title) else is_excluded, refuse, fullname)
         if replaced is code:
-            readable.add(path)
+            found_whole.add(path)
         loaded(replaced)
         return replaced
 
@@ -98,15 +100,15 @@ def guard_sources(
                 path = os.path.realpath(os.fsdecode(arguments[0]))
             except (OSError, ValueError):
                 return  # it cannot be opened either
-            is_source = path.startswith(_REAL) and path.endswith((".py", ".pyc"))
-            if is_source and path not in readable and sys._getframe(1).f_code is not read.__code__:
+            is_source = path.startswith(REAL) and path.endswith((".py", ".pyc"))
+            if is_source and not readable(path) and sys._getframe(1).f_code is not read.__code__:
                 refused()
                 raise PermissionError(errno.EACCES, "it holds what this kata excludes", path)
 
     def shown(filename: str, module_globals: dict[str, Any] | None = None) -> list[str]:
         if (
             not filename.startswith(TORCH)
-            or os.path.realpath(filename) in readable
+            or readable(os.path.realpath(filename))
             or not os.path.exists(filename)
         ):
             return update(filename, module_globals)
