@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,17 +50,21 @@ class Excluded:
         parts = [start + rest for start, rest in zip(starts, rests, strict=True)]
         return "|".join([*parts, f"^(?:{'|'.join(map(re.escape, sorted(self.names)))})_*$"])
 
-    def of(self, names: Iterable[str]) -> list[str]:
-        """Return which of these names are excluded; in place (`gelu_`) it is the same."""
-        finds = re.compile(self.pattern).search
-        # A text is searched for a part of it much faster than for a pattern.
-        flat = ((name, name.replace("_", "").lower()) for name in names)
-        return [
-            name
-            for name, letters in flat
-            if (name.rstrip("_") in self.names or any(piece in letters for piece in self.like))
-            and finds(name)
-        ]
+    def of(self, listed: str) -> list[str]:
+        """Return which of these names, one on each line, are excluded; in place (`gelu_`) it is the same.
+
+        A namespace before `::` says nothing.
+        """
+        finds, lines = re.compile(self.pattern).search, listed.splitlines()
+        # One text is searched for a part of it much faster than thousands, and than for a pattern.
+        letters = listed.replace("_", "").lower()
+        likely = {line for line in lines if line.rpartition("::")[2].rstrip("_") in self.names}
+        for piece in self.like:
+            number = last = 0
+            while (at := letters.find(piece, last)) >= 0:
+                number, last = number + letters.count("\n", last, at), at + 1
+                likely.add(lines[number])
+        return sorted(line for line in likely if finds(line.rpartition("::")[2]))
 
 
 def excluded(forbid: tuple[str, ...], *, operators: bool = False) -> Excluded:

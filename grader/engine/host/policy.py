@@ -8,29 +8,29 @@ import functools
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 
-from grader.catalogue.torch_names import excluded
+from grader.catalogue.torch_names import excluded, torch_names
 from grader.engine.host.source import MAX_CODE, UNPARSED, Source, body_of
-from grader.engine.wire.uses import CLOSED, functions, overloads
+from grader.engine.wire.uses import CLOSED, names
 from grader.notebooks import placed
 
 LEAST = 600
 """How long the syntax of a function has to be for two that are equal to be one copied: some five lines."""
 
 
-@functools.cache  # each of torch's thousands of operators and functions is looked at
+@functools.cache
 def excluded_names(forbid: tuple[str, ...]) -> tuple[list[str], list[str], str]:
     """Return torch's operators and Python functions that compute what a kata excludes, and a pattern of such names."""
     if not forbid:
         return [], [], ""
-    by_name: dict[str, list[str]] = {}
-    for operator in overloads():  # in whatever namespace: `aten::gelu` by `gelu`
-        by_name.setdefault(operator.partition("::")[2], []).append(operator)
-    operators = [
-        operator for name in excluded(forbid, operators=True).of(by_name) for operator in by_name[name]
-    ]
+    operators = excluded(forbid, operators=True).of(
+        names()[0]
+    )  # in whatever namespace: `aten::gelu` by `gelu`
     # What is computed with tensors of this layout may lie below the dispatcher; all of them are made by this one.
     operators.append("aten::to_mkldnn")
-    return operators, excluded(forbid).of(functions()), excluded(forbid).pattern
+    return operators, excluded(forbid).of(names()[1]), excluded(forbid).pattern
+
+
+torch_names(), names()  # now, so that a process that stands by does it for all that it forks
 
 
 def uses_listed(used: Mapping[str, int]) -> list[str]:

@@ -52,6 +52,15 @@ def functions() -> dict[str, list[types.FunctionType]]:
 
 
 @functools.cache
+def names() -> tuple[str, str]:
+    """Return the names of all these operators and functions, one on each line.
+
+    In texts of their own: who goes through the objects writes to them, and a forked process copies all their pages.
+    """
+    return "\n".join(overloads()), "\n".join(functions())
+
+
+@functools.cache
 def namespaces() -> frozenset[str]:
     """Return the namespaces of torch's operators, such as `aten`."""
     return frozenset(name.partition("::")[0] for name in overloads())

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 import torch
 from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
+from grader.engine.wire import uses
 from grader.engine.wire.messages import Watch
 from grader.engine.wire.uses import AROUND, TORCH, Note, codes, functions, namespaces, overloads, sources
 from grader.engine.worker import torch_code
@@ -135,7 +136,7 @@ class Exclusion:
             for folder in (os.path.dirname(request.path), os.getcwd())
         )
         given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
-        self._trusted = (torch_code.REAL, *given)
+        self._trusted = (uses.REAL, *given)
         self._askers: dict[int, tuple[types.CodeType, bool | None, bool]] = {}
         """By code, with the code itself: whether it may ask for operators (None: it passes on), and is ours."""
         self._let: dict[int, types.CodeType] = {}
@@ -342,7 +343,7 @@ def _pointer(
     def whose(name: str) -> str:
         # An import runs and reads code for whoever asks; torch and the grader do much for everybody.
         file = _file_of(name)
-        if name.startswith("<frozen importlib") or file.startswith((torch_code.REAL, _OWN)):
+        if name.startswith("<frozen importlib") or file.startswith((uses.REAL, _OWN)):
             return "end"
         is_own = not name.startswith("<frozen") and (file.startswith(own) or not file.startswith(installed))
         return "own" if is_own else "installed"
