@@ -116,7 +116,7 @@ def public(module: Any) -> list[str]:
 
 
 def held(family: NameFamily, names: Iterable[str]) -> list[str]:
-    return Excluded((*family.like, *family.operators), frozenset(family.names)).of(names)
+    return Excluded((*family.like, *family.operators), frozenset(family.names)).of("\n".join(names))
 
 
 @pytest.mark.parametrize(
