@@ -40,6 +40,8 @@ def load(target: str) -> Any:
     """Import what a target such as `package.module:name` names, or a whole module."""
     module, _, name = target.partition(":")
     found = importlib.import_module(module)
+    if name and not hasattr(found, name):  # a module that nobody has imported yet
+        importlib.import_module(f"{module}.{name}")
     return getattr(found, name) if name else found
 
 

@@ -10,7 +10,7 @@ import torch
 
 from grader.catalogue.pack_code import Attributes
 from grader.engine.checks import fingerprint_facts
-from grader.engine.checks.conduct import without_fingerprint
+from grader.engine.checks.side_effects import without_fingerprint
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.mistakes.recognise import (
     SCHEMA,

@@ -5,7 +5,15 @@ May import engine.host and below; never the runner, timing or mistakes.
 
 from __future__ import annotations
 
-from grader.engine.checks.conduct import (
+from grader.engine.checks.contract import Part
+from grader.engine.checks.decorators import check
+from grader.engine.checks.describe import type_names
+from grader.engine.checks.draw import Draw, with_axes
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import fail, supposing
+from grader.engine.checks.gradients import expect_gradients, expect_parameter_gradients, oracle_gradients
+from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.checks.side_effects import (
     callback,
     expect_device,
     expect_dropped_apart,
@@ -23,14 +31,6 @@ from grader.engine.checks.conduct import (
     precondition,
     same_tensors,
 )
-from grader.engine.checks.contract import Part
-from grader.engine.checks.decorators import check
-from grader.engine.checks.describe import type_names
-from grader.engine.checks.draw import Draw, with_axes
-from grader.engine.checks.expect import expect
-from grader.engine.checks.failure import fail, supposing
-from grader.engine.checks.gradients import expect_gradients, expect_parameter_gradients, oracle_gradients
-from grader.engine.checks.oracle import Expected, oracle
 from grader.engine.checks.stand_ins import stand_in
 from grader.engine.checks.training import TrainingBooks
 

@@ -22,13 +22,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from grader.engine.checks.conduct import expect_strict, expect_unchanged, precondition, same_tensors
 from grader.engine.checks.describe import dtype_name, type_name
 from grader.engine.checks.draw import Draw, axes_of, with_axes
 from grader.engine.checks.expect import IN_FLOAT32, UNORDERED, expect
 from grader.engine.checks.failure import CheckFailure, fail, supposing
 from grader.engine.checks.gradients import compare_gradient, cut_off, no_path, oracle_gradients
 from grader.engine.checks.oracle import Expected, oracle
+from grader.engine.checks.side_effects import expect_strict, expect_unchanged, precondition, same_tensors
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.wire.codec import tensor_of
 from grader.engine.wire.cotangents import products

@@ -13,7 +13,7 @@ from torch import Tensor
 from grader.engine.checks.draw import axes_of
 from grader.engine.checks.text import WHOLE, clean, listed, sizes
 from grader.engine.host.objects import RemoteObject, state_of
-from grader.engine.host.written import written
+from grader.engine.host.value_text import written
 
 NUMBERS = 12
 """Integer tensors of at most so many numbers are shown in full."""

@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.engine.checks.conduct import only_if, precondition, without_fingerprint
 from grader.engine.checks.draw import Draw, axes_of
 from grader.engine.checks.expect import Expectation, expect
 from grader.engine.checks.failure import CUT_OFF, CheckFailure, Failure, fail
 from grader.engine.checks.oracle import Expected
 from grader.engine.checks.oracle import oracle as run_oracle
+from grader.engine.checks.side_effects import only_if, precondition, without_fingerprint
 from grader.engine.wire.cotangents import products
 from grader.errors import PackError
 

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.engine.host.written import integer_repr
+from grader.engine.host.value_text import integer_repr
 from grader.words import plural
 
 LINE = 110

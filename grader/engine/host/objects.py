@@ -15,7 +15,7 @@ import torch
 
 from grader.engine.host.calls import CallRecord, Calls, Conversation
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable, WorkerDied, WorkerTimeout
-from grader.engine.host.written import written
+from grader.engine.host.value_text import written
 from grader.engine.wire import messages
 from grader.engine.wire.codec import MRO
 from grader.errors import PackError

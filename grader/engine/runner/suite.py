@@ -32,7 +32,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.kata_run import KataRun
 from grader.engine.runner.outcome import Outcome, report_of
 from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
-from grader.engine.runner.remarks import SourceRemarks, exported, wording_of
+from grader.engine.runner.source_remarks import SourceRemarks, exported, wording_of
 from grader.errors import MachineFault, PackError
 from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 

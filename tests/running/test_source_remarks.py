@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.engine.host.source import Source
-from grader.engine.runner.remarks import MOST, SourceRemarks, exported
+from grader.engine.runner.source_remarks import MOST, SourceRemarks, exported
 
 
 def of(*cells: str) -> SourceRemarks:
