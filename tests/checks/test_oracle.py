@@ -9,6 +9,8 @@ import torch
 from torch.nn import functional
 
 from grader.engine.checks.draw import Draw
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import CheckFailure
 from grader.engine.checks.oracle import SLACK, oracle, rounding_tolerance
 from grader.errors import PackError
 
@@ -249,4 +251,22 @@ def test_an_oracle_at_fault_is_the_packs_fault():
     with pytest.raises(PackError, match="must return tensors, not float"):
         oracle(lambda t: 1.0, x)
     with pytest.raises(PackError, match=r"overflows in torch\.float16"):
-        oracle(lambda t: (t * 1000).exp().log(), torch.tensor([0.1], dtype=torch.float16))
+        _ = oracle(lambda t: (t * 1000).exp().log(), torch.tensor([0.1], dtype=torch.float16)).tolerance
+
+
+def test_the_reference_runs_once_for_a_right_answer_and_again_for_one_that_is_off():
+    ran = []
+
+    def half(x: torch.Tensor) -> torch.Tensor:
+        ran.append(x.dtype)
+        return x / 3
+
+    x = torch.randn(3, 4)
+    right, expected = x / 3, oracle(half, x)
+    expect(right, "y").close_to(expected)
+    assert ran == [torch.float64]
+    x.zero_()  # a submission may write to what it was given
+    with pytest.raises(CheckFailure):
+        expect(right * 1.001, "y").close_to(expected)
+    assert ran == [torch.float64, torch.float32]
+    assert 0 < expected.tolerance < 1e-4

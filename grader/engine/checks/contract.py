@@ -647,7 +647,7 @@ def _top(wanted: Expected) -> float:
 def _allowing(wanted: Expected, dtype: torch.dtype, top: float = 0.0) -> Expected:
     """Allow for constants that were kept in float32, and in float32 itself for a few roundings of the largest value."""
     share = CONSTANTS if dtype == torch.float64 else 4 * torch.finfo(dtype).eps
-    return replace(wanted, tolerance=max(wanted.tolerance, share * max(top, _top(wanted))))
+    return replace(wanted, at_least=max(wanted.at_least, share * max(top, _top(wanted))))
 
 
 def _flipped(value: Any) -> Any:

@@ -192,7 +192,7 @@ class Expectation:
             expected = Expected(
                 expected.detach().cpu(), rounding_tolerance(expected, expected.dtype), expected.dtype
             )
-        want, limit = expected.value, expected.tolerance if tolerance is None else tolerance
+        want, limit = expected.value, expected.at_least if tolerance is None else tolerance
         self._wanted = want
         value = self._comparable(tuple(want.shape), expected.dtype)
         # Integers and booleans know no rounding, and complex numbers are compared exactly.
@@ -202,12 +202,12 @@ class Expectation:
             return self
         # In float64, so that the subtraction itself rounds nothing away.
         exact, want = value.double(), want.double()
-        if scores:
-            rounding = score_rounding(scores, expected.dtype)
-            limit = max(limit, rounding * float(want.abs().max()))
+        rounding = score_rounding(scores, expected.dtype) * float(want.abs().max()) if scores else 0.0
         difference = (exact - want).abs_()
-        if float(difference.max()) <= limit:  # false for NaN, which inf - inf gives too
+        if float(difference.max()) <= max(limit, rounding):  # false for NaN, which inf - inf gives too
             return self
+        # Only now: to measure what else is allowed takes as long as what is right.
+        limit = max(expected.tolerance if tolerance is None else limit, rounding)
         self._no_surprise(exact, want)
         right = (exact == want) | (exact.isnan() & want.isnan()) | (difference <= limit)
         if not bool(right.all()):
