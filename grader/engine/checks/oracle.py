@@ -120,19 +120,13 @@ def oracle(
             raise PackError("an oracle's functions must all return the same number of tensors")
         return yardsticks, nudged
 
-    def part(number: int, value: Tensor) -> Expected:
-        def measured() -> float:
-            yardsticks, nudged = runs()
-            return _rounding_error(
-                wanted.value, working, [own[number] for own in yardsticks], [own[number] for own in nudged]
-            )
+    def measured(number: int, value: Tensor) -> float:
+        own, nudged = runs()
+        return _rounding_error(value, working, [run[number] for run in own], [run[number] for run in nudged])
 
-        wanted = _expected(value, working)
-        # Of masks, tokens and what is nowhere finite nothing but the value itself is right.
-        is_exact = not value.is_floating_point() or not bool(wanted.value.isfinite().any())
-        return wanted if is_exact else replace(wanted, measured=functools.cache(measured))
-
-    results = tuple(part(number, value) for number, value in enumerate(exact))
+    results = tuple(
+        _expected(value, working, functools.partial(measured, number)) for number, value in enumerate(exact)
+    )
     return results if isinstance(exact, _Several) else results[0]
 
 
@@ -178,8 +172,8 @@ def _checked(x: Any, dtype: torch.dtype) -> Tensor:
     return x.detach().cpu()
 
 
-def _expected(exact: Tensor, dtype: torch.dtype) -> Expected:
-    """Return what is expected, with a tolerance of K units in the last place of the largest value."""
+def _expected(exact: Tensor, dtype: torch.dtype, measured: Callable[[Tensor], float]) -> Expected:
+    """Return what is expected, with K units in the last place of the largest value allowed at least."""
     if not exact.is_floating_point():
         return Expected(exact, 0.0, exact.dtype)
     limits, top = torch.finfo(dtype), _largest(exact)
@@ -193,7 +187,8 @@ def _expected(exact: Tensor, dtype: torch.dtype) -> Expected:
             return Expected(exact, 0.0, dtype)
         top = _largest(exact[finite])
     floor = limits.eps * max(top, limits.smallest_normal) if top else 0.0  # below it, digits get lost
-    return Expected(exact, tolerance_factor(dtype) * floor, dtype)
+    at_least = tolerance_factor(dtype) * floor
+    return Expected(exact, at_least, dtype, functools.cache(lambda: measured(exact)))
 
 
 def _rounding_error(
