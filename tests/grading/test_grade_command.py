@@ -294,18 +294,6 @@ def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
     assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
 
 
-def test_a_scheduler_that_is_not_there(kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in("ada", RIGHT)
-    with monkeypatch.context() as patch:
-        patch.setattr("distributed.Client", lambda *_args, **_more: pytest.fail("it tries for seconds"))
-        ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
-    assert ran.code == 3
-    assert "No Dask scheduler answers at tcp://127.0.0.1:1" in ran.text
-    ran = kata("grade", "submissions", *ONLY, "--scheduler", "nonsense://x")
-    assert ran.code == 2
-    assert kata("grade", "submissions", "-j", "2", "--scheduler", "tcp://127.0.0.1:1").code == 2
-
-
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, kata: Kata) -> None:

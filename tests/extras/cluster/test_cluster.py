@@ -113,3 +113,17 @@ def test_a_scheduler_without_workers_is_said_so(
     assert ran.code == 3
     assert "has no workers" in ran.text
     assert "dask worker" in ran.text
+
+
+def test_a_scheduler_that_is_not_there(
+    kata: Callable[..., Ran], hand_in: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in("ada", RIGHT)
+    with monkeypatch.context() as patch:
+        patch.setattr("distributed.Client", lambda *_args, **_more: pytest.fail("it tries for seconds"))
+        ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
+    assert ran.code == 3
+    assert "No Dask scheduler answers at tcp://127.0.0.1:1" in ran.text
+    ran = kata("grade", "submissions", *ONLY, "--scheduler", "nonsense://x")
+    assert ran.code == 2
+    assert kata("grade", "submissions", "-j", "2", "--scheduler", "tcp://127.0.0.1:1").code == 2
