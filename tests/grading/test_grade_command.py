@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from grader.cli.instructor import on_gradescope
+from grader.commands import EXTRAS
 from grader.errors import EngineError
 from tests.conftest import KATA, TINY, Ran
 from tests.grading.conftest import CRASHES, EXITS, LOOPS, MODULE, OTHER, RIGHT, STUB, WRONG, Hand
@@ -292,6 +293,14 @@ def test_a_run_beside_a_run_is_refused(kata: Kata, hand_in: Hand) -> None:
     assert ran.code == 3
     assert "gradebook.sqlite" in ran.text
     assert kata("grade", "submissions", *ONLY, "-j", "1").code == 0
+
+
+def test_a_scheduler_without_the_extra(kata: Kata, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in("ada", RIGHT)
+    monkeypatch.delitem(EXTRAS, "grade --scheduler", raising=False)
+    ran = kata("grade", "submissions", *ONLY, "--scheduler", "tcp://127.0.0.1:1")
+    assert ran.code == 2
+    assert "needs the extra cluster" in ran.err
 
 
 @pytest.mark.nightly
