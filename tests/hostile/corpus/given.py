@@ -173,6 +173,36 @@ class LayerNorm(nn.Module):
         return aten.layer_norm.default(x, list(self.weight.shape), self.weight, self.bias, self.eps)
 
 
+# ==== enters_its_own_code ====
+"""Copies a given block, with a statement of its own, and enters its code where the grader keeps those of torch.
+
+kata = "layer-norm"
+words = ["torch.ops is for given blocks"]
+"""
+
+import torch
+from torch import nn
+
+aten = torch.ops.aten
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        2 + 2
+        return aten.layer_norm.default(x, list(self.weight.shape), self.weight, self.bias, self.eps)
+
+
+from grader.engine.wire import uses
+
+uses.codes()[id(LayerNorm.forward.__code__)] = LayerNorm.forward.__code__
+
+
 # ==== executes_the_file_beside ====
 """Reads the given blocks from the file beside it and executes them over an answer of its own.
 
