@@ -107,11 +107,11 @@ def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
     labels = ", ".join(dict.fromkeys(place.label for place in (*one.places, *other.places)))
     return replace(
         one,
-        places=(*one.places, *other.places),
-        notes=(*one.notes, *other.notes, f"came in under two names, read together: {labels}"),
+        places=[*one.places, *other.places],
+        notes=[*one.notes, *other.notes, f"came in under two names, read together: {labels}"],
         ids={**other.ids, **one.ids},
-        closed=(*one.closed, *other.closed),
-        earlier=(*one.earlier, *other.earlier),
+        closed=[*one.closed, *other.closed],
+        earlier=[*one.earlier, *other.earlier],
     )
 
 

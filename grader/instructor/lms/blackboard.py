@@ -10,7 +10,8 @@ from datetime import datetime
 
 from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
-from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName
+from grader.instructor.submissions.entry import Entry
 
 LONGEST = 1020
 """Characters of a name that the pattern is tried on: in an archive a name may have thousands."""
@@ -69,7 +70,7 @@ class Blackboard(System):
             before, before, original, first["time"], _time(first["time"]), doubtful=len(marks) > 1
         )
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Tell the user from `HW_9_bob_r`, which stands before the mark: both parts of it may hold a `_`.
 
         Only the system's own notes are believed, and each of its own learner alone. They also tell what the homework is
@@ -98,7 +99,7 @@ class Blackboard(System):
             for item, made in named.items()
         }
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[Entry], named: Mapping[Entry, SystemName], notes: list[str]) -> list[Entry]:
         """Return the files of the newest attempt, without the system's note."""
         newest = max(named[item].number for item in theirs)
         older = sorted({named[item].number for item in theirs} - {newest})
@@ -111,7 +112,7 @@ class Blackboard(System):
         return made.original is not None
 
 
-def _user(note: ItemT) -> str | None:
+def _user(note: Entry) -> str | None:
     """Read the user from the note that the system puts next to the files: `Name: Ada Lovelace (ada_l)`."""
     try:
         text = note.read(1 << 20)[:4096].decode("utf-8", "replace")
