@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from grader.instructor.gradebook.course import Attempts, Course
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER, HandIn, Mark, Newer
-from grader.instructor.gradebook.times import Lateness, add_days
+from grader.instructor.gradebook.times import Lateness, add_days, lateness
 from grader.words import counted
 
 
@@ -56,14 +56,14 @@ class Deadlines:
         # Late without a time: the course says how many days that is.
         if at is None and hand_in.late_by and due is not None:
             at = add_days(due, self.course.late.unknown, self.course.timezone)
-        return self.course.lateness(
-            self.learner,
-            kata,
+        return lateness(
+            due,
             at,
-            hand_in.result.score,
-            hand_in.result.max_score,
-            rulings=self.rulings,
+            self.course.late,
+            score=hand_in.result.score,
+            max_score=hand_in.result.max_score,
             free_days=free,
+            zone=self.course.timezone,
         )
 
     def is_closed(self, kata: str, hand_in: HandIn) -> bool:

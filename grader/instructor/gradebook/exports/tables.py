@@ -268,7 +268,8 @@ def _marks(
 ) -> Iterator[float | None]:
     for column in columns:
         rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
-        if not rows or any(_open(row, unsure) for row in rows):
+        # Nobody knows if that is a 0: nothing came in under the name, and a stranger's work may be theirs.
+        if not rows or any((row.learner, row.kata) in unsure for row in rows):
             yield None
         elif column.katas:
             score, _ = _whole(total(rows, course))
@@ -277,11 +278,6 @@ def _marks(
             yield _released(rows[0])
         else:
             yield rows[0].points
-
-
-def _open(row: Mark, unsure: Collection[tuple[str, str]]) -> bool:
-    """Whether nobody knows if this is a 0: nothing came in under the name, and a stranger's work may be theirs."""
-    return (row.learner, row.kata) in unsure
 
 
 def _written(row: Mark) -> tuple[float | None, float | None, int | None]:
