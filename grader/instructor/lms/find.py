@@ -327,13 +327,17 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
-    below = [(one, inside(_opened(one) or one)) for _, one in looked_at]
-    people = [_named_by_system(there) for _, there in below]
+    below = [(entry, inside(_opened(entry) or entry)) for _, entry in looked_at]
+    people: list[set[str]] = []
+    for _, there in below:
+        system = _system(there)
+        made = [] if system is None else [system.made(entry) for entry in there]
+        people.append({named.learner for named in made if named is not None})
     # One name is a file that a learner called so; several people's in one folder no learner has.
     downloads = any(len(names) > 1 for names in people)
     classes = [
-        one
-        for (one, there), names in zip(below, people, strict=True)
+        entry
+        for (entry, there), names in zip(below, people, strict=True)
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
@@ -342,14 +346,6 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
             f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
         )
-
-
-def _named_by_system(entries: list[Entry]) -> set[str]:
-    """Return whom a system names there, if it is one's download."""
-    system = _system(entries)
-    return (
-        {made.learner for entry in entries if (made := system.made(entry))} if system is not None else set()
-    )
 
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:

@@ -21,16 +21,6 @@ def _participant(cells: Cells) -> str:
     return cells["identifier"].removeprefix("Participant").strip()
 
 
-def _in_worksheet(cells: Cells) -> Person | None:
-    """An assignment's grading worksheet: `Identifier, Full name, Email address, …`."""
-    return _person(cells, cells["full_name"], {"moodle_participant": _participant(cells)})
-
-
-def _in_participants(cells: Cells) -> Person | None:
-    """Participants or grades: `First name, Last name, ID number, …, Email address`."""
-    return _person(cells, full_name(cells), {}, cells.get("groups", ""))
-
-
 def _person(cells: Cells, name: str, ids: dict[str, str], section: str = "") -> Person:
     ids |= filled(cells, "id_number", "username")
     email = cells.get("email_address", "")
@@ -56,8 +46,16 @@ class Moodle(System):
     name = "moodle"
     title = "Moodle"
     rosters = (
-        Roster(frozenset({"identifier", "full_name"}), _in_worksheet),
-        Roster(frozenset({"first_name", "email_address"}), _in_participants),
+        # An assignment's grading worksheet: `Identifier, Full name, Email address, …`
+        Roster(
+            frozenset({"identifier", "full_name"}),
+            lambda cells: _person(cells, cells["full_name"], {"moodle_participant": _participant(cells)}),
+        ),
+        # Participants or grades: `First name, Last name, ID number, …, Email address`
+        Roster(
+            frozenset({"first_name", "email_address"}),
+            lambda cells: _person(cells, full_name(cells), {}, cells.get("groups", "")),
+        ),
     )
     times = Times("last_modified_(submission)", _who)
     logins = ("moodle_id", "id_number")

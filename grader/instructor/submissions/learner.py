@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from grader.instructor.submissions.file_selection import (
     matches_a_module,
     proposal,
 )
-from grader.instructor.submissions.git_time import GitTime, git_times
+from grader.instructor.submissions.git_time import GitTime
 from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.names import module_rank
 from grader.instructor.submissions.nbgrader import STAMP, read_time
@@ -260,12 +259,8 @@ class LearnerFolder:
         # be around it.
         for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
             folder = SafePath(root.root, file.spot.names[:depth])
-            if folder not in listing.repositories:
-                began, tags = time.monotonic(), {"", *self.assignments.values()}
-                listing.repositories[folder] = git_times(folder, tags, listing.git_s)
-                listing.git_s -= time.monotonic() - began
-            if listing.repositories[folder]:
-                return listing.repositories[folder]
+            if found := listing.repositories.times(folder, {"", *self.assignments.values()}):
+                return found
         return {}
 
 
