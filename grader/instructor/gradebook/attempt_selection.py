@@ -117,9 +117,13 @@ def select_attempts(
     for group in first_due:
         free = left if group.late_days is None else min(left, group.late_days)
         picked = {kata: _pick(times, kata, valid[kata], free) for kata in group.katas}
-        needed = [_days_needed(times, kata, hand_in) for kata, hand_in in picked.items()]
         # A day serves all katas of an assignment: the latest of them says how many it takes.
-        used = min(free, max(needed, default=0))
+        needed = 0
+        for kata, hand_in in picked.items():
+            # What earns nothing should not use up late days.
+            if hand_in.digest and not times.shut(kata, hand_in):
+                needed = max(needed, math.ceil(times.late(kata, hand_in, 0).days))
+        used = min(free, needed)
         left -= used
         for kata, hand_in in picked.items():
             mark = _counted(times, kata, hand_in, valid[kata], used)
@@ -171,13 +175,6 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
         return open_[-1]
     # On a tie the earliest, which `max` returns: it cost the fewest late days.
     return max(open_, key=lambda hand_in: hand_in.result.score - times.late(kata, hand_in, free).points)
-
-
-def _days_needed(times: Deadlines, kata: str, hand_in: HandIn) -> int:
-    # What earns nothing should not use up late days.
-    if not hand_in.digest or times.shut(kata, hand_in):
-        return 0
-    return math.ceil(times.late(kata, hand_in, 0).days)
 
 
 def _counted(times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], free: int) -> Mark:

@@ -307,13 +307,11 @@ class Recording:
             connection.execute(table.delete().where(*same))
             rows = [
                 {
+                    **msgspec.structs.asdict(time),
                     "run_id": self.run,
                     "kata": kata,
                     "source": sanitize(time.source),
-                    "line": time.line,
                     "name": sanitize(time.name),
-                    "at": time.at,
-                    "reason": time.reason,
                     "candidates": encode(time.candidates).decode(),
                 }
                 for kata in katas

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
+from grader.instructor.lms.person import Person, filled, full_name, turned
 from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName
 from grader.instructor.submissions.entry import Entry
 
@@ -18,15 +18,6 @@ LONGEST = 1020
 
 # The system's note ends in the time and `.txt`. Looked for at every place, so that overlapping ones are seen as well.
 _MARK = re.compile(r"(?=_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})(?P<end>_(?=.)|\.txt\Z))", re.DOTALL)
-
-
-def _in_grade_centre(cells: Cells) -> Person | None:
-    """Grade Centre, Work Offline: `Last Name, First Name, Username, Student ID, …`."""
-    return Person(
-        learner=cells["username"],
-        name=full_name(cells),
-        other=filled(cells, "username", "student_id", "last_name"),
-    )
 
 
 def _student(learner: str, name: str, person: Person) -> tuple[str, str, str, str]:
@@ -43,7 +34,17 @@ class Blackboard(System):
 
     name = "blackboard"
     title = "Blackboard"
-    rosters = (Roster(frozenset({"username", "first_name", "last_name"}), _in_grade_centre),)
+    rosters = (
+        # Grade Centre, Work Offline: `Last Name, First Name, Username, Student ID, …`
+        Roster(
+            frozenset({"username", "first_name", "last_name"}),
+            lambda cells: Person(
+                learner=cells["username"],
+                name=full_name(cells),
+                other=filled(cells, "username", "student_id", "last_name"),
+            ),
+        ),
+    )
     logins = ("username", "student_id")
     identifiers = (Identifier("blackboard", "", "", "its user name is the roster's"),)
     # A student is found by `Username` (help.blackboard.com, "Download and upload grades": "Each file requires a unique
