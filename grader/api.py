@@ -104,8 +104,8 @@ if TYPE_CHECKING:
     from grader.instructor.html.html import TEMPLATES, environment_of, page
     from grader.instructor.html.text import MAX_LINES, code_lines
     from grader.instructor.html.view import Viewer, when
+    from grader.instructor.lms.find import find_learners
     from grader.instructor.lms.person import Person
-    from grader.instructor.submissions import find_learners
     from grader.instructor.submissions.as_text import text_of
     from grader.instructor.submissions.names import listed
     from grader.instructor.submissions.submission import Bundle

@@ -432,17 +432,17 @@ class Gate:
         assert kata.solution is not None
         golden = kata.solution.parent / TRANSCRIPTS
         stored = Fingerprints.load(kata.fingerprints)
+        if self.draw is not None and not self.update:
+            stored.mutants = {name: marks for name, marks in stored.mutants.items() if name in fresh.mutants}
+            stored.pairs, stored.free = fresh.pairs, fresh.free
+        renewed = _renewed(stored, fresh)
         if self.update:
             # Not written when nothing changed: of a compressed file nobody can read the difference.
-            if (renewed := _renewed(stored, fresh)) != stored:
+            if renewed != stored:
                 write_atomic(kata.fingerprints, renewed.encode())
             write_atomic(golden, transcripts)
             return
-        if self.draw is not None:
-            stored.mutants = {name: marks for name, marks in stored.mutants.items() if name in fresh.mutants}
-            stored.pairs, stored.free = fresh.pairs, fresh.free
-        same = _same_marks(stored.mutants, fresh.mutants) and _same_marks(stored.pairs, fresh.pairs)
-        if not (same and stored.free == fresh.free):
+        if renewed != stored:
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
         text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
@@ -627,21 +627,6 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
         renewed(fresh.pairs, stored.pairs),
         fresh.free,
     )
-
-
-def _same_marks(stored: Mapping[str, MutantSignatures], fresh: Mapping[str, MutantSignatures]) -> bool:
-    if stored.keys() != fresh.keys():
-        return False
-    for name, mutant in fresh.items():
-        other = stored[name]
-        if (other.say, other.idle) != (
-            mutant.say,
-            mutant.idle,
-        ) or other.checks.keys() != mutant.checks.keys():
-            return False
-        if not all(equal_fingerprints(other.checks[check], marks) for check, marks in mutant.checks.items()):
-            return False
-    return True
 
 
 def decisive_checks(kata: Kata) -> dict[str, str]:

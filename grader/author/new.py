@@ -14,6 +14,7 @@ from grader.author.split import split_pack
 from grader.catalogue import Kata, load_pack
 from grader.errors import UsageError
 from grader.files import create_new
+from grader.learner.workspace.tools import filled
 
 TEMPLATE = "template"
 
@@ -62,22 +63,16 @@ def new_kata(root: Path, number: str, slug: str, unit_slug: str) -> NewKata:
     template = resources.files("grader.author") / TEMPLATE
     with resources.as_file(template) as source:
         for path in sorted(source.rglob("*.txt")):
-            name = _filled(path.relative_to(source).as_posix().removesuffix(".txt"), words)
+            name = filled(path.relative_to(source).as_posix().removesuffix(".txt"), words)
             base = root if name.startswith("katas/") else root.parent / "solutions"  # from answers/
             target = base / name.partition("/")[2]
-            if create_new(target, _filled(path.read_text(encoding="utf-8"), words), base):
+            if create_new(target, filled(path.read_text(encoding="utf-8"), words), base):
                 written.append(target)
     # The template is written once, and its checks come out of it as those of every other kata do: it passes the
     # gate as it stands.
     split_pack(root)
     kata = next(kata for kata in load_pack(root).katas if kata.slug == slug)
     return NewKata(kata, tuple(written))
-
-
-def _filled(text: str, words: dict[str, str]) -> str:
-    for name, value in words.items():
-        text = text.replace(f"@{name}@", value)
-    return text
 
 
 def _slug_of(root: Path) -> str:

@@ -6,7 +6,6 @@ May import the modules at the top; never the engine, and no torch.
 from __future__ import annotations
 
 from grader.catalogue.catalogue import Catalogue
-from grader.catalogue.file_types import Limits, Policy
 from grader.catalogue.katas import ARCHIVES, SUBMISSION_SUFFIXES, Kata, Pack, Unit
 from grader.catalogue.load import load_pack
 from grader.catalogue.markdown import TIERS, read_hints
@@ -17,9 +16,7 @@ __all__ = [
     "TIERS",
     "Catalogue",
     "Kata",
-    "Limits",
     "Pack",
-    "Policy",
     "Unit",
     "load_pack",
     "read_hints",

@@ -69,10 +69,6 @@ class Catalogue:
         """Return the kata with exactly this slug."""
         return next((kata for kata in self.katas if kata.slug == slug), None)
 
-    def by_module(self, module: str) -> tuple[Kata, ...]:
-        """Return the katas whose submission is a file of this name (one a pack at most)."""
-        return tuple(kata for kata in self.katas if kata.module == module)
-
     def resolve(self, text: str) -> list[Kata]:
         """Return the katas that `text` means, in order; a unit means all of its katas.
 

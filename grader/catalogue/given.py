@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.catalogue.katas import Kata, Pack
-from grader.catalogue.pack_code import defined_names
+from grader.catalogue.pack_code import defined_names, parsed
 from grader.data_files import read_bytes, read_text
 from grader.errors import PackError
 
@@ -81,12 +81,7 @@ def read_blocks(path: Path) -> BlocksSource:
         PackError: it cannot be read, or is not valid Python.
     """
     text = read_text(path, LIMIT_BYTES)
-    try:
-        return BlocksSource(path, text, ast.parse(text))
-    except SyntaxError as error:
-        raise PackError(f"{path}, line {error.lineno}: not valid Python ({error.msg}).") from error
-    except ValueError as error:
-        raise PackError(f"{path}: cannot be read ({error}).") from error
+    return BlocksSource(path, text, parsed(path, text))
 
 
 @dataclass(frozen=True, eq=False)

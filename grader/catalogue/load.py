@@ -5,14 +5,14 @@ from __future__ import annotations
 import keyword
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec import structs
 
-from grader.catalogue.file_types import CalibrationFile, KataFile, MeasuredOn, PackFile, UnitFile
+from grader.catalogue.file_types import CalibrationFile, KataFile, PackFile, UnitFile
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.markdown import read_hints
 from grader.catalogue.pack_code import read_stub, worth
@@ -55,7 +55,13 @@ def load_pack(folder: Path) -> Pack:
         )
     # A unit knows its pack and a pack its units: one of the two can only be made before the other.
     object.__setattr__(pack, "units", units)
-    _check_unique(pack)
+    katas = pack.katas
+    _refuse_twice(units, lambda unit: unit.key, "number", lambda unit: unit.folder / UNIT_FILE)
+    _refuse_twice(units, lambda unit: unit.slug, "slug", lambda unit: unit.folder)
+    _refuse_twice(katas, lambda kata: kata.key, "number", lambda kata: kata.folder / KATA_FILE)
+    _refuse_twice(katas, lambda kata: kata.slug, "slug", lambda kata: kata.folder / KATA_FILE)
+    # A submission is recognised by its file's name, wherever it lies.
+    _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
     return pack
 
@@ -101,6 +107,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
     if keyword.iskeyword(data.module) or data.module in _RESERVED_MODULES:
         raise PackError(f"{path}: `module` cannot be {data.module!r}; choose another Python module name.")
     _check_names(data, path)
+    calibration = folder / CALIBRATION
     kata = Kata(
         **structs.asdict(data),
         folder=folder,
@@ -109,7 +116,7 @@ def _load_kata(folder: Path, unit: Unit) -> Kata:
         support=tuple(_given("support", name, folder, unit, data.module) for name in data.support_names),
         points=data.own_points or 0.0,
         hidden_points=data.own_hidden_points or 0.0,
-        measured=_measured(folder),
+        measured=read_data(calibration, CalibrationFile).measured if calibration.is_file() else {},
     )
     _check_speed(kata, path)
     _require_file(kata.stub, "the stub, named after `module`")
@@ -159,11 +166,6 @@ def _check_names(data: KataFile, path: Path) -> None:
         )
 
 
-def _measured(folder: Path) -> Mapping[str, MeasuredOn]:
-    path = folder / CALIBRATION
-    return read_data(path, CalibrationFile).measured if path.is_file() else {}
-
-
 def _check_speed(kata: Kata, path: Path) -> None:
     """Refuse thresholds that do not add up, or that nothing decides about."""
     worth = sum(threshold.points for threshold in kata.speed.values())
@@ -197,16 +199,6 @@ def _before(unit: Unit) -> Iterator[Path]:
         if (named := _UNIT_FOLDER.fullmatch(entry.name)) and number_key(named["number"]) < unit.key:
             folders[number_key(named["number"])] = entry
     yield from (folders[key] for key in sorted(folders, reverse=True))
-
-
-def _check_unique(pack: Pack) -> None:
-    units, katas = pack.units, pack.katas
-    _refuse_twice(units, lambda unit: unit.key, "number", lambda unit: unit.folder / UNIT_FILE)
-    _refuse_twice(units, lambda unit: unit.slug, "slug", lambda unit: unit.folder)
-    _refuse_twice(katas, lambda kata: kata.key, "number", lambda kata: kata.folder / KATA_FILE)
-    _refuse_twice(katas, lambda kata: kata.slug, "slug", lambda kata: kata.folder / KATA_FILE)
-    # A submission is recognised by its file's name, wherever it lies.
-    _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
 
 
 def _refuse_twice(

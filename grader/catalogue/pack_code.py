@@ -134,8 +134,17 @@ def read_tree(path: Path) -> ast.Module:
     Raises:
         PackError: it cannot be read, or it is not Python.
     """
+    return parsed(path, read_bytes(path, LIMIT_BYTES, what="a file of a kata"))
+
+
+def parsed(path: Path, text: str | bytes) -> ast.Module:
+    """Return the syntax tree of what a file of a pack holds.
+
+    Raises:
+        PackError: it is not Python.
+    """
     try:
-        return ast.parse(read_bytes(path, LIMIT_BYTES, what="a file of a kata"), filename=str(path))
+        return ast.parse(text, filename=str(path))
     except SyntaxError as error:
         raise PackError(f"{path}, line {error.lineno}: not valid Python ({error.msg}).") from error
     except ValueError as error:

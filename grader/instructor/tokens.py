@@ -126,8 +126,11 @@ class _Names:
                 return ["text"]
             case ast.arg():
                 return [_OWN]
+            # A docstring, another loose value, or what is printed
+            case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
+                return []
             case ast.Expr():
-                return [] if _is_remark(node.value) else [node.value]
+                return [node.value]
             case ast.AnnAssign():
                 return [] if node.value is None else ["Assign", node.target, node.value]
             case ast.AugAssign():
@@ -141,7 +144,7 @@ class _Names:
                 return [*(type(op).__name__ for op in node.ops), node.left, *node.comparators]
             case ast.Call():
                 # In the order of names: to exchange keyword arguments changes nothing.
-                keywords = sorted(node.keywords, key=lambda one: one.arg or "")
+                keywords = sorted(node.keywords, key=lambda keyword: keyword.arg or "")
                 return ["Call", node.func, *node.args, *keywords]
             case ast.keyword():
                 return [node.arg or "**", node.value]
@@ -150,8 +153,11 @@ class _Names:
         found: list[object] = [type(node).__name__]
         for name, value in ast.iter_fields(node):
             if name not in _NO_MATTER:
+                parts = value if isinstance(value, list) else [value]
                 found += [
-                    part for part in (value if isinstance(value, list) else [value]) if _is_syntax(part)
+                    part
+                    for part in parts
+                    if isinstance(part, ast.AST) and not isinstance(part, ast.expr_context)
                 ]
         return found
 
@@ -168,16 +174,6 @@ def _walk(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
         node = stack.pop()
         yield node
         stack += ast.iter_child_nodes(node)
-
-
-def _is_syntax(part: object) -> bool:
-    return isinstance(part, ast.AST) and not isinstance(part, ast.expr_context)
-
-
-def _is_remark(node: ast.expr) -> bool:
-    """Whether a statement is a docstring, another loose value, or prints."""
-    printed = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-    return printed or isinstance(node, ast.Constant)
 
 
 def _constant(value: object) -> str:

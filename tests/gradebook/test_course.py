@@ -12,6 +12,7 @@ from grader.catalogue import Catalogue
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.roster import Person, read_roster
+from grader.instructor.gradebook.times import lateness
 
 CATALOGUE = Catalogue.discover()
 UNIT = [kata.slug for kata in CATALOGUE.resolve("9.3")]
@@ -79,15 +80,15 @@ def test_extensions_move_due_dates(tmp_path: Path) -> None:
     assert found.due_for("bob b.", "layer-norm") == found.due["layer-norm"] + timedelta(days=1)
     assert found.due_for("bob b.", "self-attention") == found.due["self-attention"]
     assert found.due_for("ada", "positional-encoding") is None
-    late = found.lateness("ada", "masks", plain + timedelta(days=2, hours=1), 10.0, 10.0)
-    assert late.points == 2.0
-    assert found.lateness("eve", "masks", plain + timedelta(minutes=9), 10.0, 10.0).points == 0.0
+    for who, later, points in (("ada", timedelta(days=2, hours=1), 2.0), ("eve", timedelta(minutes=9), 0.0)):
+        late = lateness(found.due_for(who, "masks"), plain + later, found.late, score=10, max_score=10)
+        assert late.points == points
 
 
 def test_the_least_that_a_course_says(tmp_path: Path) -> None:
     found = course(tmp_path, 'name = "x"\n')
     assert (found.katas, found.due, found.roster) == (None, {}, {})
-    assert found.lateness("ada", "masks", datetime(2030, 1, 1, tzinfo=UTC), 10.0, 10.0) == (0.0, 0.0)
+    assert found.due_for("ada", "masks") is None
 
 
 def test_where_a_course_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt, read_times
 from grader.instructor.grading.roster_matching import match_learners
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from grader.instructor.submissions.git_time import SOURCE
 from grader.instructor.submissions.learner import LearnerFolder
 

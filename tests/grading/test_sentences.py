@@ -20,8 +20,8 @@ from grader.instructor.grading.messages import encode_answer, task_decoder
 from grader.instructor.grading.problems import MISNAMED, problems
 from grader.instructor.grading.roster_matching import match_learners
 from grader.instructor.grading.run import Run, RunPolicy
+from grader.instructor.lms.find import find_learners
 from grader.instructor.lms.person import Person
-from grader.instructor.submissions import find_learners
 from tests.gradebook.handmade import report
 
 PROVED = ("ada-2, as was decided", "x may be the answer: y", "this row is damaged, and counts nowhere")

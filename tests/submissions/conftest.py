@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.instructor.submissions import Submission, find_learners
+from grader.instructor.lms.find import find_learners
+from grader.instructor.submissions import Submission
 
 PACK = Path(__file__).parents[2] / "katas"
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from grader.data_files import UnreadableSubmission
 from grader.errors import EngineError
-from grader.instructor.submissions import archives, find_learners
-from grader.instructor.submissions.archives import MAX_ENTRIES, open_archive
+from grader.instructor.lms.find import find_learners
+from grader.instructor.submissions import archives
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 GOOD = "work = 1\n"
@@ -225,9 +225,9 @@ def test_a_sparse_tar(ada):
 
 @pytest.mark.slow
 def test_too_many_entries(ada):
-    row = ada(zipped({f"f{number}": "" for number in range(MAX_ENTRIES)} | {"masks.py": GOOD}))
+    row = ada(zipped({f"f{number}": "" for number in range(archives.MAX_ENTRIES)} | {"masks.py": GOOD}))
     assert row.status == "error"
-    assert str(MAX_ENTRIES) in row.message
+    assert str(archives.MAX_ENTRIES) in row.message
 
 
 def test_an_encrypted_zip(ada):
@@ -383,7 +383,7 @@ def test_no_archive_raises_anything_but_refused(name, data):
         if not packed:
             break
     try:
-        members = open_archive(bytes(packed), name)
+        members = archives.open_archive(bytes(packed), name)
     except UnreadableSubmission:
         return
     for member in members:

@@ -9,8 +9,8 @@ import tracemalloc
 import pytest
 
 from grader.errors import UsageError
-from grader.instructor.submissions import find_learners
-from grader.instructor.submissions import learner as reading
+from grader.instructor.lms.find import find_learners
+from grader.instructor.submissions.file_selection import choose
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 
@@ -131,14 +131,13 @@ def test_a_folder_swapped_for_a_link_is_not_followed(tmp_path, katas, monkeypatc
     elif "work" in inner:
         pytest.skip("an archive is open by then")
     else:
-        real = reading.choose
 
-        def later(kata, listing):
+        def later(*given):
             if not (tmp_path / "class" / "ada").is_symlink():
                 swap()
-            return real(kata, listing)
+            return choose(*given)
 
-        monkeypatch.setattr(reading, "choose", later)
+        monkeypatch.setattr("grader.instructor.submissions.learner.choose", later)
     row = scan.learners[0].submissions(katas)[0]
     assert row.status == "error"
     assert row.bundle is None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.engine.host.source import MAX_SOURCE
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from grader.instructor.submissions.file_selection import MAX_BESIDE
 from grader.learner.workspace.notebook import notebook_text
 from tests.submissions.conftest import content, lay, zipped

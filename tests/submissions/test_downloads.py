@@ -12,7 +12,7 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.errors import UsageError
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from tests.submissions.conftest import Files, lay, tarred, zipped
 
 BERLIN = ZoneInfo("Europe/Berlin")

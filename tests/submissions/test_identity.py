@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from grader.catalogue import Kata, load_pack
 from grader.errors import UsageError
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from grader.instructor.submissions.names import learner_name
 from tests.submissions.conftest import PACK, Files, content, lay, zipped
 

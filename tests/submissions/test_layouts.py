@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from grader.errors import UsageError
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from tests.submissions.conftest import content, lay, tarred, zipped
 
 ADA, BOB = "ada = 1\n", "bob = 2\n"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.catalogue import load_pack
-from grader.instructor.submissions import find_learners
+from grader.instructor.lms.find import find_learners
 from grader.instructor.submissions.names import ignored_folder, learner_name, module_rank, natural_key
 from tests.submissions.conftest import PACK, content, lay, zipped
 

@@ -8,7 +8,7 @@ import pytest
 
 from grader.catalogue import Catalogue
 from grader.catalogue.answer_sheet import answers_in, sheet_for
-from grader.instructor.submissions.find import find_learners
+from grader.instructor.lms.find import find_learners
 
 MASKS = "def causal_mask(n): ...\n"
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.grading.regrading import Regraded, StoredLearner
     from grader.instructor.grading.run import Tally
-    from grader.instructor.submissions import LearnerFolder, Scan
+    from grader.instructor.lms.find import Scan
+    from grader.instructor.submissions import LearnerFolder
     from grader.instructor.submissions.submission import Submission
 
 
@@ -162,7 +163,7 @@ def _scanned(submissions: Path, wanted: KataChoice) -> Scan:
         UsageError: there is nothing to grade.
     """
     from grader.instructor.grading.roster_matching import is_known
-    from grader.instructor.submissions import find_learners
+    from grader.instructor.lms.find import find_learners
 
     try:
         scan = find_learners(submissions, wanted.katas, wanted.names, is_known(wanted.course))

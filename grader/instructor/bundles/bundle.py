@@ -20,7 +20,7 @@ from grader.commands import load
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.instructor.bundles import FOLDERS, PUBLIC, FolderBundle, wheels
-from grader.learner.workspace.tools import WORKFLOW, workflow
+from grader.learner.workspace.tools import WORKFLOW, filled, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
 
@@ -155,16 +155,11 @@ def _templates(system: str, pack: Pack, wanted: BundleOptions) -> dict[str, str]
     variables = ['KATA_SOLUTIONS="$root/source/pack/solutions"']
     if not _comes_with_kata(pack):
         variables.append('KATA_PACKS="$root/source/pack/katas"')
-    words = {"@PYTHON@": wanted.python, "@VARIABLES@": " ".join(variables)}
+    words = {"PYTHON": wanted.python, "VARIABLES": " ".join(variables)}
     top = resources.files("grader.instructor.bundles") / "templates" / system
     with resources.as_file(top) as folder:
         # Not what an installer compiled there.
-        texts = {_under(path, folder): path.read_text("utf-8") for path in files_of(folder)}
-    for name, text in texts.items():
-        for word, value in words.items():
-            text = text.replace(word, value)
-        texts[name] = text
-    return texts
+        return {_under(path, folder): filled(path.read_text("utf-8"), words) for path in files_of(folder)}
 
 
 def _settings(system: str, katas: Iterable[Kata], wanted: BundleOptions) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -25,7 +24,18 @@ def results(rows: list[Mark], *, marks_speed: bool) -> dict[str, Any]:
     for test in document["tests"]:
         if len(test.get("output", "")) > LONGEST:
             test["output"] = test["output"][: LONGEST - 1] + "…"
-    document["extra_data"] = {"kata": list(_replays(rows))}
+    # What a mark depends on besides the file
+    document["extra_data"] = {
+        "kata": [
+            {
+                "kata": report.kata,
+                "seed": report.seed,
+                "isolation": report.isolation,
+                "versions": report.versions,
+            }
+            for report in (row.report for row in rows)
+        ]
+    }
     return dict(document)
 
 
@@ -45,15 +55,3 @@ def _unmarked(row: Mark) -> Mark:
     return msgspec.structs.replace(
         row, result=result, reports=Reports((attempt,), lambda _: [(attempt, report)])
     )
-
-
-def _replays(rows: list[Mark]) -> Iterator[dict[str, Any]]:
-    """Yield for each kata what its mark depends on besides the file."""
-    for row in rows:
-        report = row.report
-        yield {
-            "kata": report.kata,
-            "seed": report.seed,
-            "isolation": report.isolation,
-            "versions": report.versions,
-        }

@@ -2,5 +2,5 @@
 
 What happened is stored permanently (submissions, attempts, contents by digest, results, decisions); what counts is
 computed from that and from `course.toml` by pure functions.
-May import submissions and below; never grading or html.
+May import lms and below; never grading or html.
 """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from grader.instructor.gradebook.course import Attempts, Course
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.records import NEWER, PASSED_OVER, HandIn, Mark, Newer
-from grader.instructor.gradebook.times import Lateness, add_days
+from grader.instructor.gradebook.times import Lateness, add_days, lateness
 from grader.words import counted
 
 
@@ -56,14 +56,14 @@ class Deadlines:
         # Late without a time: the course says how many days that is.
         if at is None and hand_in.late_by and due is not None:
             at = add_days(due, self.course.late.unknown, self.course.timezone)
-        return self.course.lateness(
-            self.learner,
-            kata,
+        return lateness(
+            due,
             at,
-            hand_in.result.score,
-            hand_in.result.max_score,
-            rulings=self.rulings,
+            self.course.late,
+            score=hand_in.result.score,
+            max_score=hand_in.result.max_score,
             free_days=free,
+            zone=self.course.timezone,
         )
 
     def is_closed(self, kata: str, hand_in: HandIn) -> bool:
@@ -117,9 +117,13 @@ def select_attempts(
     for group in first_due:
         free = left if group.late_days is None else min(left, group.late_days)
         picked = {kata: _pick(times, kata, valid[kata], free) for kata in group.katas}
-        needed = [_days_needed(times, kata, hand_in) for kata, hand_in in picked.items()]
         # A day serves all katas of an assignment: the latest of them says how many it takes.
-        used = min(free, max(needed, default=0))
+        needed = 0
+        for kata, hand_in in picked.items():
+            # What earns nothing should not use up late days.
+            if hand_in.digest and not times.shut(kata, hand_in):
+                needed = max(needed, math.ceil(times.late(kata, hand_in, 0).days))
+        used = min(free, needed)
         left -= used
         for kata, hand_in in picked.items():
             mark = _counted(times, kata, hand_in, valid[kata], used)
@@ -171,13 +175,6 @@ def _pick(times: Deadlines, kata: str, given: Sequence[HandIn], free: int) -> Ha
         return open_[-1]
     # On a tie the earliest, which `max` returns: it cost the fewest late days.
     return max(open_, key=lambda hand_in: hand_in.result.score - times.late(kata, hand_in, free).points)
-
-
-def _days_needed(times: Deadlines, kata: str, hand_in: HandIn) -> int:
-    # What earns nothing should not use up late days.
-    if not hand_in.digest or times.shut(kata, hand_in):
-        return 0
-    return math.ceil(times.late(kata, hand_in, 0).days)
 
 
 def _counted(times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], free: int) -> Mark:

@@ -11,6 +11,7 @@ import zoneinfo
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -24,7 +25,7 @@ from grader.instructor.gradebook.database import Address
 from grader.instructor.gradebook.events import Decision, Extend
 from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.roster import Person, normalized_name, read_roster
-from grader.instructor.gradebook.times import Lateness, LatePolicy, add_days, due_in_utc, lateness
+from grader.instructor.gradebook.times import LatePolicy, add_days, due_in_utc
 from grader.learner.workspace.tools import AiPolicy
 
 COURSE_FILE = "course.toml"
@@ -131,13 +132,6 @@ class Course:
     path: Path | None = None
     """The file; None when there is none."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "_people", {normalized_name(learner): person for learner, person in self.roster.items()}
-        )
-        by_kata = {kata: assignment for assignment in self.assignments.values() for kata in assignment.katas}
-        object.__setattr__(self, "_by_kata", by_kata)
-
     @classmethod
     def find(cls, gradebook: str, file: Path | None, catalogue: Catalogue) -> Course:
         """Read `file`, or the `course.toml` next to the gradebook (for one on a server: in this folder), if any.
@@ -162,8 +156,11 @@ class Course:
 
     def person(self, learner: str) -> Person | None:
         """Return a learner's line in the roster."""
-        people: dict[str, Person] = self.__dict__["_people"]
-        return people.get(normalized_name(learner))
+        return self._people.get(normalized_name(learner))
+
+    @cached_property
+    def _people(self) -> dict[str, Person]:
+        return {normalized_name(learner): person for learner, person in self.roster.items()}
 
     def name_of(self, learner: str) -> str:
         """Return how a learner is shown: the roster's name, else the identity."""
@@ -184,8 +181,11 @@ class Course:
 
     def assignment_of(self, kata: str) -> Assignment | None:
         """Return the assignment that a kata belongs to."""
-        by_kata: dict[str, Assignment] = self.__dict__["_by_kata"]
-        return by_kata.get(kata)
+        return self._by_kata.get(kata)
+
+    @cached_property
+    def _by_kata(self) -> dict[str, Assignment]:
+        return {kata: assignment for assignment in self.assignments.values() for kata in assignment.katas}
 
     def due_for(self, learner: str, kata: str, rulings: Collection[Decision] = ()) -> datetime | None:
         """Return when a kata is due for a learner, extensions included, in UTC; None when it never is."""
@@ -225,29 +225,6 @@ class Course:
             for kata in assignment.katas
         }
         return any(self.covers(name, kata) for kata in {*self.due, *closing})
-
-    def lateness(
-        self,
-        learner: str,
-        kata: str,
-        submitted: datetime | None,
-        score: float,
-        max_score: float,
-        *,
-        rulings: Collection[Decision] = (),
-        free_days: int = 0,
-    ) -> Lateness:
-        """Return how late a submission is, and what it costs of `score`."""
-        due = self.due_for(learner, kata, rulings)
-        return lateness(
-            due,
-            submitted,
-            self.late,
-            score=score,
-            max_score=max_score,
-            free_days=free_days,
-            zone=self.timezone,
-        )
 
 
 class _Reader:

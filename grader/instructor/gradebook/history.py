@@ -74,7 +74,7 @@ _FEW = 500
 """Numbers that one query names: databases bound them. Of more learners, everybody's rows are read."""
 
 
-def runs(connection: Connection) -> list[RunRecord]:
+def runs(connection: Connection, course: Course) -> list[RunRecord]:
     """Return every run, the newest last."""
     return [
         RunRecord(
@@ -108,7 +108,7 @@ def unfinished_runs(connection: Connection, course: Course) -> list[UnfinishedRu
     ]
 
 
-def redrawn(connection: Connection) -> list[RedrawnCheck]:
+def redrawn(connection: Connection, course: Course) -> list[RedrawnCheck]:
     """Return the checks that were drawn again in the newest grading of anything that was handed in."""
     newest = select(schema.submissions.c.attempt_id)
     wanted = select(schema.attempts.c.report).where(
@@ -125,7 +125,7 @@ def redrawn(connection: Connection) -> list[RedrawnCheck]:
     ]
 
 
-def unused_times(connection: Connection) -> list[UnusedTime]:
+def unused_times(connection: Connection, course: Course) -> list[UnusedTime]:
     """Return the lines of tables of times that are nobody's, in their order."""
     table = schema.unused_times
     return [
@@ -146,17 +146,7 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
     """Return one grading, whole; None when there is none of this number."""
     table = schema.attempts
     wanted = (
-        select(
-            table.c.id,
-            table.c.run_id,
-            schema.learners.c.name,
-            schema.katas.c.slug,
-            table.c.digest,
-            table.c.terms,
-            table.c.submitted_at,
-            table.c.graded_at,
-            table.c.report,
-        )
+        select(table, schema.learners.c.name, schema.katas.c.slug)
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
         .where(table.c.id == number)
@@ -211,14 +201,7 @@ def stored_contents(
     order = {row: place for place, somebody in enumerate(whose) for row in somebody.rows}
     table = schema.submissions
     wanted = (
-        select(
-            table.c.learner_id,
-            schema.learners.c.name,
-            schema.katas.c.slug,
-            table.c.digest,
-            table.c.attempt_id,
-            table.c.submitted_at,
-        )
+        select(table, schema.learners.c.name, schema.katas.c.slug)
         .join(schema.learners, schema.learners.c.id == table.c.learner_id)
         .join(schema.katas, schema.katas.c.id == table.c.kata_id)
         # Where nothing could be read, nothing is there to be graded again.
@@ -236,8 +219,10 @@ def stored_contents(
     return [found[key] for key in sorted(found, key=lambda key: order[key[0]])]
 
 
-def newest_attempt(connection: Connection, learner: str, kata: str, digest: str | None) -> int | None:
-    """Return the newest grading of a content; None when there is none."""
+def newest_attempt(
+    connection: Connection, course: Course, learner: str, kata: str, digest: str | None
+) -> int | None:
+    """Return the newest grading of a content, by the name that it came in with; None when there is none."""
     table = schema.submissions
     wanted = (
         select(table.c.attempt_id)
@@ -410,13 +395,7 @@ def _handed_in_again(
     # What is stored and graded again later has the newest time; how a content came in first, its first grading tells.
     graded = {event.digest: event.submitted_at for event in reversed(list(attempts))}
     wanted = (
-        select(
-            table.c.digest,
-            table.c.submitted_at,
-            table.c.time_source,
-            since.label("run_id"),
-            schema.runs.c.started_at,
-        )
+        select(table, schema.runs.c.id.label("since"), schema.runs.c.started_at)
         .join(schema.runs, schema.runs.c.id == since)
         .where(table.c.learner_id.in_(people), table.c.kata_id == kata, table.c.submitted_at.is_not(None))
     )
@@ -427,7 +406,7 @@ def _handed_in_again(
             what = "time added" if before is None else "the same content came in"
             yield SeenAgain(
                 at=row.started_at,
-                run=row.run_id,
+                run=row.since,
                 digest=row.digest,
                 submitted_at=row.submitted_at,
                 comment=f"{what}{f', says {row.time_source}' if row.time_source else ''}",
@@ -499,8 +478,8 @@ _STATE = select(
 )
 
 
-def state(connection: Connection) -> tuple[int, ...]:
-    """Return numbers that are others as soon as any stamp is."""
+def state(connection: Connection, course: Course) -> tuple[int, ...]:
+    """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
     return tuple(map(int, connection.execute(_STATE).one()))
 
 

@@ -21,7 +21,6 @@ from grader.instructor.gradebook.records import Key, UnusedTime
 from grader.instructor.gradebook.schema import (
     arguments_of,
     insert,
-    insert_all,
     insert_unless_there,
     pack_bundle,
     report_to_json,
@@ -54,19 +53,7 @@ _TRIES = (
     .group_by(schema.katas.c.slug, schema.attempts.c.digest)
 )
 _OF_CELL = (
-    select(
-        schema.submissions.c.id,
-        schema.submissions.c.digest,
-        schema.submissions.c.submitted_at,
-        schema.submissions.c.time_source,
-        schema.submissions.c.attempt_id,
-        schema.submissions.c.run_id,
-        schema.submissions.c.arrived,
-        schema.submissions.c.timed,
-        schema.submissions.c.seen,
-        schema.attempts.c.terms,
-        schema.runs.c.arguments,
-    )
+    select(schema.submissions, schema.attempts.c.terms, schema.runs.c.arguments)
     .join(schema.attempts, schema.attempts.c.id == schema.submissions.c.attempt_id)
     .join(schema.runs, schema.runs.c.id == schema.submissions.c.run_id)
     .where(
@@ -94,28 +81,7 @@ _LAST_SHEET = (
     .order_by(schema.answers.c.id.desc())
     .limit(1)
 )
-_SEEN_AGAIN = (
-    schema.submissions.update()
-    .where(schema.submissions.c.id == bindparam("row"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "run_id",
-                "origin",
-                "notes",
-                "submitted_at",
-                "time_source",
-                "seen",
-                "arrived",
-                "timed",
-                "taken",
-                "proposed",
-                "proposed_because",
-            )
-        }
-    )
-)
+_SEEN_AGAIN = schema.submissions.update().where(schema.submissions.c.id == bindparam("row"))
 _REGRADED = (
     schema.submissions.update()
     .where(
@@ -216,7 +182,7 @@ class Recording:
             connection.execute(
                 schema.runs.update().where(schema.runs.c.id == self.run).values(finished_at=datetime.now(UTC))
             )
-            end(connection, self.run)
+            connection.execute(_OF_RUN, {"run": self.run})
         self.is_over = True
         self._own.close()
 
@@ -249,7 +215,8 @@ class Recording:
     def reach(self, submission: Submission) -> None:
         """Note that nothing of what somebody handed in for a kata is left to be graded."""
         with self._own.writing(_doing(submission)) as connection:
-            reach(connection, self.run, submission.learner, submission.kata)
+            pair = {"who": sanitize(submission.learner), "what": submission.kata}
+            connection.execute(_PAIR, {"run": self.run, **pair})
 
     def _may_have_attempts(self, learner: str) -> bool:
         """Return whether there may be attempts of a learner: nobody but this run writes any."""
@@ -340,20 +307,19 @@ class Recording:
             connection.execute(table.delete().where(*same))
             rows = [
                 {
+                    **msgspec.structs.asdict(time),
                     "run_id": self.run,
                     "kata": kata,
                     "source": sanitize(time.source),
-                    "line": time.line,
                     "name": sanitize(time.name),
-                    "at": time.at,
-                    "reason": time.reason,
                     "candidates": encode(time.candidates).decode(),
                 }
                 for kata in katas
                 for time in unused
                 if time.kata in ("", kata)
             ]
-            insert_all(connection, table, rows)
+            if rows:
+                connection.execute(table.insert(), rows)
 
     def record_answers(self, submission: Submission) -> None:
         """Keep a sheet of written answers, unless the learner's newest one for the kata holds the same."""
@@ -571,13 +537,3 @@ def expect(connection: Connection, run: int, place: str, pairs: Collection[tuple
             _AWAITED.insert(),
             [{"run_id": run, "learner": pair["who"], "kata": pair["what"]} for pair in named],
         )
-
-
-def reach(connection: Connection, run: int, learner: str, kata: str) -> None:
-    """Note that a run has graded what somebody handed in for a kata, or found it unchanged or missing."""
-    connection.execute(_PAIR, {"run": run, "who": sanitize(learner), "what": kata})
-
-
-def end(connection: Connection, run: int) -> None:
-    """Note that a run has come to its end."""
-    connection.execute(_OF_RUN, {"run": run})

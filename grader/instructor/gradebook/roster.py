@@ -15,12 +15,11 @@ from typing import NamedTuple
 from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.lms import SYSTEMS, roster_of
-from grader.instructor.lms.person import Person
+from grader.instructor.lms.person import COLUMNS, Person
 
 __all__ = ["CsvTable", "Person", "normalized_name", "read_roster", "read_table", "roster_text"]
 
 LIMIT_BYTES = 20_000_000
-_KNOWN = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
 _EXAMPLE = "The first line names the columns, such as: learner,name,email,section,canvas_id,moodle_id"
 
 
@@ -148,7 +147,7 @@ def mark_columns(path: Path) -> dict[str, str]:
 
 
 def _person(cells: dict[str, str]) -> Person:
-    known = {name: cells.pop(name, "") for name in _KNOWN}
+    known = {name: cells.pop(name, "") for name in COLUMNS}
     aliases = tuple(filter(None, (word.strip() for word in cells.pop("aliases", "").split(";"))))
     return Person(**known, aliases=aliases, other={name: cell for name, cell in cells.items() if name})
 
@@ -157,7 +156,9 @@ def roster_text(people: Sequence[Person]) -> str:
     """Return a roster of our own, with every column that anybody has something in."""
     other = dict.fromkeys(name for person in people for name in person.other)
     columns = [
-        name for name in (*_KNOWN, *other) if name == "learner" or any(person.cell(name) for person in people)
+        name
+        for name in (*COLUMNS, *other)
+        if name == "learner" or any(person.cell(name) for person in people)
     ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -310,12 +310,6 @@ def insert(connection: Connection, table: Table, **columns: Any) -> int:
     return int(made[0])
 
 
-def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    """Add any number of rows that have no number of their own."""
-    if rows:
-        connection.execute(_INSERTS[table.name], rows)
-
-
 def insert_unless_there(connection: Connection, table: Table, row: dict[str, Any]) -> None:
     """Add a row, or leave the one that has its key as it is."""
     connection.execute(_unless_there(table, connection.dialect.name), row)

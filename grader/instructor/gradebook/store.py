@@ -24,15 +24,7 @@ from grader.instructor.gradebook.errors import GradebookError, GradebookUsageErr
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
-from grader.instructor.gradebook.records import (
-    AttemptGraded,
-    Given,
-    Key,
-    Mark,
-    RedrawnCheck,
-    RunRecord,
-    UnusedTime,
-)
+from grader.instructor.gradebook.records import AttemptGraded, Given, Key, Mark
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 
@@ -194,10 +186,7 @@ class Gradebook:
         with self._connections.reading("reading its marks", whole=True) as connection:
             yield from of_marks.marks(connection, self.course, chosen, learners, self.reports_of)
 
-    def state(self) -> tuple[int, ...]:
-        """Return numbers that are others as soon as anything was graded, decided or taken back: one cheap query."""
-        with self._connections.reading("reading what has changed") as connection:
-            return of_history.state(connection)
+    state = _reading("reading what has changed", of_history.state)
 
     stamps = _reading("reading what has changed", of_history.change_counters, whole=True)
 
@@ -337,10 +326,7 @@ class Gradebook:
 
     written_answers = _reading("reading written answers", answers.written_answers, whole=True)
 
-    def answer_sheet(self, content: str) -> bytes:
-        """Return a sheet of answers as it was handed in, by its digest."""
-        with self._connections.reading("reading written answers") as connection:
-            return answers.sheet_of(connection, content)
+    answer_sheet = _reading("reading written answers", answers.sheet_of)
 
     answer_texts = _reading("reading the answers for {}", answers.texts)
 
@@ -384,20 +370,11 @@ class Gradebook:
 
     # What happened
 
-    def redrawn(self) -> list[RedrawnCheck]:
-        """Return the checks that were drawn again in the newest grading of anything that was handed in."""
-        with self._connections.reading("reading what was drawn again") as connection:
-            return of_history.redrawn(connection)
+    redrawn = _reading("reading what was drawn again", of_history.redrawn)
 
-    def unused_times(self) -> list[UnusedTime]:
-        """Return the lines of tables of times that are nobody's, in their order."""
-        with self._connections.reading("reading unused times") as connection:
-            return of_history.unused_times(connection)
+    unused_times = _reading("reading unused times", of_history.unused_times)
 
-    def runs(self) -> list[RunRecord]:
-        """Return every run, the newest last."""
-        with self._connections.reading("reading its runs") as connection:
-            return of_history.runs(connection)
+    runs = _reading("reading its runs", of_history.runs)
 
     unfinished_runs = _reading("reading its runs", of_history.unfinished_runs)
 
@@ -440,10 +417,7 @@ class Gradebook:
 
     stored = _reading("reading what was handed in", of_history.stored_contents, whole=True)
 
-    def newest_attempt(self, learner: str, kata: str, digest: str | None) -> int | None:
-        """Return the newest grading of a content, by the name that it came in with; None when there is none."""
-        with self._connections.reading(f"reading what {learner} handed in") as connection:
-            return of_history.newest_attempt(connection, learner, kata, digest)
+    newest_attempt = _reading("reading what {} handed in", of_history.newest_attempt)
 
     attempt_numbers = _reading("reading what was graded", of_history.attempt_numbers)
 

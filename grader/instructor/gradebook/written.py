@@ -427,7 +427,7 @@ def release(
     Raises:
         GradebookUsageError: answers wait, or there is nothing to release.
     """
-    katas = katas_covered(book, of)
+    katas = [slug for slug in book.katas() if book.course.covers(of, slug)]
     if not katas:
         raise GradebookUsageError(
             f"The gradebook holds nothing of {of or 'any kata'}.", "See: kata gradebook"
@@ -449,11 +449,6 @@ def release(
     points = {slug: list(found.points) for slug, found in rubric.items() if slug in counting}
     made = events.Provenance(author=author, comment=comment)
     return book.decide(events.Release(of=of, katas=katas, points=points, made=made))
-
-
-def katas_covered(book: Gradebook, of: str) -> list[str]:
-    """Return the katas in the gradebook that an assignment, a kata or nothing at all names."""
-    return [slug for slug in book.katas() if book.course.covers(of, slug)]
 
 
 def rubric_question(

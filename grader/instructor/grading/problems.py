@@ -69,7 +69,12 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     every = [mark for own in marks.values() for mark in own.values()]
     found = [problem for mark in every for problem in _of_mark(mark, book.course)]
     found += _strangers(book, marks)
-    found += _unfinished(book)
+    for run in book.unfinished_runs():
+        left = Counter(_group(book.course, kata) for _, kata in run.left)
+        found += [
+            Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
+            for of, count in left.items()
+        ]
     found += _unused_times(book, marks)
     found += [
         Problem(
@@ -90,8 +95,8 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         for ignore in book.standing(events.Ignore)
     }
     # By its text: what somebody ignored comes back when something else is wrong with it.
-    left = [problem for problem in found if (problem.learner, problem.kata, problem.text) not in ignored]
-    return sorted(left, key=lambda one: order.get(one.of, -1))
+    standing = [problem for problem in found if (problem.learner, problem.kata, problem.text) not in ignored]
+    return sorted(standing, key=lambda problem: order.get(problem.of, -1))
 
 
 def unsettled(book: Gradebook) -> Unmatched:
@@ -146,13 +151,6 @@ def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
             f"{mark.late_by} marks it late; it counts as {how}",
             "kata grade DOWNLOAD --times FILE",
         )
-
-
-def _unfinished(book: Gradebook) -> Iterator[Problem]:
-    for run in book.unfinished_runs():
-        left = Counter(_group(book.course, kata) for _, kata in run.left)
-        for of, count in left.items():
-            yield Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
 
 
 def _redrawn(one: RedrawnCheck) -> str:

@@ -107,11 +107,11 @@ def _joined(one: LearnerFolder, other: LearnerFolder) -> LearnerFolder:
     labels = ", ".join(dict.fromkeys(place.label for place in (*one.places, *other.places)))
     return replace(
         one,
-        places=(*one.places, *other.places),
-        notes=(*one.notes, *other.notes, f"came in under two names, read together: {labels}"),
+        places=[*one.places, *other.places],
+        notes=[*one.notes, *other.notes, f"came in under two names, read together: {labels}"],
         ids={**other.ids, **one.ids},
-        closed=(*one.closed, *other.closed),
-        earlier=(*one.earlier, *other.earlier),
+        closed=[*one.closed, *other.closed],
+        earlier=[*one.earlier, *other.earlier],
     )
 
 
@@ -182,23 +182,23 @@ def _owners(
         for key, _ in identifiers_of(person):
             roster[key].add(person.learner)
     owners: dict[_Key, str] = {}
-    for one, who in people.items():
+    for whose_line, who in people.items():
         # The download first: the time is that of a hand-in there.
         for index in (download, roster):
             found = set[str]().union(*(index.get(key, ()) for key, _ in ids_in(who)))
-            if len(found) == 1 and one not in owners:
-                owners[one] = found.pop()
+            if len(found) == 1 and whose_line not in owners:
+                owners[whose_line] = found.pop()
     # By name only those who share it with nobody else of the table who is still to be found.
-    left = {one: who for one, who in people.items() if one not in owners}
+    left = {whose_line: who for whose_line, who in people.items() if whose_line not in owners}
     often = Counter(who.name for who in left.values())
-    alone = {one: who for one, who in left.items() if often[who.name] == 1 and who.name}
+    alone = {whose_line: who for whose_line, who in left.items() if often[who.name] == 1 and who.name}
     names = {learner for learner, _ in folders}
     matches = match(list(alone.values()), book.course, book.aliases(), [*book.course.roster, *names])
     taken = set(owners.values())
-    for one, who in alone.items():
+    for whose_line, who in alone.items():
         namesake = matches.known.get(who.name) or (who.name if who.name in names else None)
         if namesake is not None and namesake not in taken:
-            owners[one] = namesake
+            owners[whose_line] = namesake
     return owners
 
 

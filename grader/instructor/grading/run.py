@@ -191,7 +191,17 @@ class Run:
                     watch(tally, submission, None)
                 else:
                     known[submission.kata] = had | {key}  # an earlier attempt may be among them
-                    yield submission, _task(submission, seed)
+                    # What may be known of a submission where it is graded: not whose it is.
+                    yield (
+                        submission,
+                        Task(
+                            kata=submission.kata,
+                            seed=seed,
+                            bundle=submission.bundle,
+                            status=submission.status,
+                            message=submission.message,
+                        ),
+                    )
 
     def _draw(
         self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str | None], int]
@@ -276,17 +286,6 @@ class Run:
     def _without(self, submission: Submission, seed: int, status: KataStatus, message: str) -> KataReport:
         kata = next(kata for kata in self._katas if kata.slug == submission.kata)
         return without_checks(kata, self._policy, seed, status, message)
-
-
-def _task(submission: Submission, seed: int) -> Task:
-    """Return what may be known of a submission where it is graded: not whose it is."""
-    return Task(
-        kata=submission.kata,
-        seed=seed,
-        bundle=submission.bundle,
-        status=submission.status,
-        message=submission.message,
-    )
 
 
 def without_checks(kata: Kata, policy: RunPolicy, seed: int, status: KataStatus, message: str) -> KataReport:

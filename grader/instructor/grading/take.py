@@ -20,7 +20,8 @@ from grader.instructor.gradebook.times import read_times
 from grader.instructor.grading.executors import cores, local_slots, refuse_exposed
 from grader.instructor.grading.roster_matching import is_known, match_learners
 from grader.instructor.grading.run import Run, RunPolicy, Watch
-from grader.instructor.submissions import LearnerFolder, find_learners
+from grader.instructor.lms.find import find_learners
+from grader.instructor.submissions import LearnerFolder
 from grader.instructor.submissions.names import listed
 
 Watching = Callable[[int, str], AbstractContextManager[Watch]]

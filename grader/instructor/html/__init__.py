@@ -1,6 +1,6 @@
 """Self-contained HTML: the class report, the feedback for each learner. No server, no network, no torch.
 
-May import gradebook, submissions and lms; never grading or cli.
+May import gradebook, lms and submissions; never grading or cli.
 """
 
 from __future__ import annotations

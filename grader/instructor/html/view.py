@@ -16,7 +16,7 @@ from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.events import AboutMark, Provenance, Thread
+from grader.instructor.gradebook.events import AboutMark, Provenance
 from grader.instructor.gradebook.records import NEWER, Mark, WrittenScore
 from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned, written_in_short
 from grader.instructor.html import text
@@ -272,7 +272,14 @@ class Viewer:
 
     def disputes(self, mark: Mark) -> list[DisputeView]:
         """Return what the learner contested, and what people said to it."""
-        return [self._dispute(thread) for thread in self._about(mark).threads]
+        found = []
+        for thread in self._about(mark).threads:
+            answers = tuple(
+                self._statement(event.made) for event in (*thread.answers, thread.closed) if event is not None
+            )
+            words, _, at = self._statement(thread.about.made)
+            found.append(DisputeView(words, answers, thread.closed is not None, at))
+        return found
 
     def _lines(self, attempt: int, file: str, number: int) -> str:
         """Return a line between its neighbours, with numbers; empty where it cannot be read any more."""
@@ -286,13 +293,6 @@ class Viewer:
             f"{'>' if place == number else ' '} {place:>3}  {text.cut(lines[place - 1])}".rstrip()
             for place in some
         )
-
-    def _dispute(self, thread: Thread) -> DisputeView:
-        answers = tuple(
-            self._statement(event.made) for event in (*thread.answers, thread.closed) if event is not None
-        )
-        words, _, at = self._statement(thread.about.made)
-        return DisputeView(words, answers, thread.closed is not None, at)
 
     def _statement(self, made: Provenance) -> tuple[str, str | None, str | None]:
         """Return a comment, its author, if that is shown, and when."""

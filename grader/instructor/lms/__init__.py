@@ -1,7 +1,7 @@
 """The systems that classes hand in through: what their downloads, rosters, times and grade files look like.
 
-One module for each, with one subclass of `System`; a new one is listed below. Names and tables become plain data here;
-who reads them opens the files, and decides what counts.
+One module for each, with one subclass of `System`; a new one is listed below. `find` is the class in any layout.
+May import submissions and below; never gradebook or grading.
 """
 
 from __future__ import annotations

@@ -9,23 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.lms.person import Cells, Person, filled, full_name, turned
-from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
+from grader.instructor.lms.person import Person, filled, full_name, turned
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName
+from grader.instructor.submissions.entry import Entry
 
 LONGEST = 1020
 """Characters of a name that the pattern is tried on: in an archive a name may have thousands."""
 
 # The system's note ends in the time and `.txt`. Looked for at every place, so that overlapping ones are seen as well.
 _MARK = re.compile(r"(?=_attempt_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})(?P<end>_(?=.)|\.txt\Z))", re.DOTALL)
-
-
-def _in_grade_centre(cells: Cells) -> Person | None:
-    """Grade Centre, Work Offline: `Last Name, First Name, Username, Student ID, …`."""
-    return Person(
-        learner=cells["username"],
-        name=full_name(cells),
-        other=filled(cells, "username", "student_id", "last_name"),
-    )
 
 
 def _student(learner: str, name: str, person: Person) -> tuple[str, str, str, str]:
@@ -42,7 +34,17 @@ class Blackboard(System):
 
     name = "blackboard"
     title = "Blackboard"
-    rosters = (Roster(frozenset({"username", "first_name", "last_name"}), _in_grade_centre),)
+    rosters = (
+        # Grade Centre, Work Offline: `Last Name, First Name, Username, Student ID, …`
+        Roster(
+            frozenset({"username", "first_name", "last_name"}),
+            lambda cells: Person(
+                learner=cells["username"],
+                name=full_name(cells),
+                other=filled(cells, "username", "student_id", "last_name"),
+            ),
+        ),
+    )
     logins = ("username", "student_id")
     identifiers = (Identifier("blackboard", "", "", "its user name is the roster's"),)
     # A student is found by `Username` (help.blackboard.com, "Download and upload grades": "Each file requires a unique
@@ -69,7 +71,7 @@ class Blackboard(System):
             before, before, original, first["time"], _time(first["time"]), doubtful=len(marks) > 1
         )
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Tell the user from `HW_9_bob_r`, which stands before the mark: both parts of it may hold a `_`.
 
         Only the system's own notes are believed, and each of its own learner alone. They also tell what the homework is
@@ -98,7 +100,7 @@ class Blackboard(System):
             for item, made in named.items()
         }
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[Entry], named: Mapping[Entry, SystemName], notes: list[str]) -> list[Entry]:
         """Return the files of the newest attempt, without the system's note."""
         newest = max(named[item].number for item in theirs)
         older = sorted({named[item].number for item in theirs} - {newest})
@@ -111,7 +113,7 @@ class Blackboard(System):
         return made.original is not None
 
 
-def _user(note: ItemT) -> str | None:
+def _user(note: Entry) -> str | None:
     """Read the user from the note that the system puts next to the files: `Name: Ada Lovelace (ada_l)`."""
     try:
         text = note.read(1 << 20)[:4096].decode("utf-8", "replace")

@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from grader.instructor.lms.person import Cells, Person, filled, full_name
-from grader.instructor.lms.system import Download, GradeFile, Identifier, ItemT, Roster, System, SystemName
+from grader.instructor.lms.system import Download, GradeFile, Identifier, Roster, System, SystemName
+from grader.instructor.submissions.entry import Entry
 
 OVERVIEW = "index.html"
 """It is next to the folders."""
@@ -78,13 +79,13 @@ class Brightspace(System):
             return None
         return SystemName(found["name"], found["who"], submitted_at=at)
 
-    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+    def read(self, items: Sequence[Entry]) -> Download:
         """Say whose the folders are; the overview is nobody's."""
         found = super().read(items)
         found.taken.update(item for item in items if item.name == OVERVIEW)
         return found
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Believe a number that has one name, and tell it on where the name has one number."""
         names: dict[str, set[str]] = defaultdict(set)
         for made in named.values():
@@ -99,7 +100,7 @@ class Brightspace(System):
             named[item] = replace(made, ids={"name": made.learner} | ({self.name: made.key} if sure else {}))
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[Entry], named: Mapping[Entry, SystemName], notes: list[str]) -> list[Entry]:
         """Return the newest of a learner's folders."""
         newest = max(theirs, key=lambda item: named[item].submitted_at or datetime.min)
         older = sorted(item.name for item in theirs if item is not newest)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from grader.catalogue import ARCHIVES, SUBMISSION_SUFFIXES
 from grader.instructor.lms.person import Cells, Person, filled, turned
-from grader.instructor.lms.system import GradeFile, Identifier, ItemT, Roster, System, SystemName
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName
+from grader.instructor.submissions.entry import Entry
 
 POINTS_POSSIBLE = "Points Possible"
 """Canvas's own words."""
@@ -94,7 +95,7 @@ class Canvas(System):
             late=found["late"] is not None,
         )
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Return nothing unless it is a download: attachments are numbered once, users have one name."""
         attachments = Counter(made.number for made in named.values() if made.number)
         names: dict[str, set[str]] = defaultdict(set)
@@ -106,9 +107,9 @@ class Canvas(System):
             return {}
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[Entry], named: Mapping[Entry, SystemName], notes: list[str]) -> list[Entry]:
         """Return of each file the newest."""
-        newest: dict[str, ItemT] = {}
+        newest: dict[str, Entry] = {}
         for item in sorted(theirs, key=lambda item: named[item].number):
             made = named[item]
             # A typed text has no number of an upload.

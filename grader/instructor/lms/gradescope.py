@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from grader.data_files import UnreadableSubmission
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name, is_student, turned
-from grader.instructor.lms.system import Claim, Download, ItemT, Roster, System, SystemName, Times
+from grader.instructor.lms.system import Download, Roster, System, SystemName, Times
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
 
 METADATA = "submission_metadata.yml"
 
@@ -63,16 +65,16 @@ class Gradescope(System):
         """Whether it is the folder around a whole export."""
         return re.fullmatch(r"assignment_[0-9]+_export", name) is not None
 
-    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+    def read(self, items: Sequence[Entry]) -> Download:
         """Say whose the folders are, as the metadata next to them has it."""
-        found: Download[ItemT] = Download()
+        found = Download()
         folders = [item for item in items if self.made(item) is not None]
         described = next((item for item in items if item.name == METADATA), None)
         if not folders or (described is None and len(folders) < len(items)):
             return found
         found.taken = {*folders, *([] if described is None else [described])}
-        claims: dict[tuple[int, str], Claim[ItemT]] = {}
-        shared: dict[tuple[int, str], list[ItemT]] = {}
+        learners: dict[tuple[int, str], LearnerFolder] = {}
+        shared: dict[tuple[int, str], list[Entry]] = {}
         known = _described(described, found.notes)
         for item in folders:
             handin = known.get(item.name, _Handin())
@@ -88,21 +90,23 @@ class Gradescope(System):
                     ),
                     (3, item.name),
                 )
-                claim = claims.setdefault((rank, identity), Claim(identity, item.name, rank))
+                learner = learners.setdefault((rank, identity), LearnerFolder(identity, item.name, rank))
                 source = self.title if handin.created_at else None
                 place = item.handed_in(at=handin.created_at, time_source=source)
-                (claim.places if len(who) < 2 else shared.setdefault((rank, identity), [])).append(place)
-                claim.ids.update({**person, self.name: item.name})
-                claim.notes += _doubts(item.name, person, who, known=bool(known), more=len(claim.places) > 1)
+                (learner.places if len(who) < 2 else shared.setdefault((rank, identity), [])).append(place)
+                learner.ids.update({**person, self.name: item.name})
+                learner.notes += _doubts(
+                    item.name, person, who, known=bool(known), more=len(learner.places) > 1
+                )
         for key, places in shared.items():
             # If you hand in for a group you say who is in it. That must not stand against what somebody handed in
             # alone.
-            if claims[key].places:
+            if learners[key].places:
                 names = ", ".join(place.name for place in places)
-                claims[key].notes.append(f"named as a member of a group in {names}, which was left out")
+                learners[key].notes.append(f"named as a member of a group in {names}, which was left out")
             else:
-                claims[key].places += places
-        found.claims = list(claims.values())
+                learners[key].places += places
+        found.learners = list(learners.values())
         return found
 
 
@@ -121,7 +125,7 @@ def _doubts(
     return notes
 
 
-def _described(metadata: ItemT | None, notes: list[str]) -> dict[str, _Handin]:
+def _described(metadata: Entry | None, notes: list[str]) -> dict[str, _Handin]:
     """Return the submissions in the metadata; a note says why there are none."""
     numbered = "so learners are named by their submission numbers"
     if metadata is None:

@@ -6,16 +6,9 @@ import re
 from dataclasses import replace
 
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
-from grader.instructor.lms.system import (
-    Claim,
-    GradeFile,
-    Identifier,
-    ItemT,
-    Roster,
-    System,
-    SystemName,
-    Times,
-)
+from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName, Times
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
 
 # Looked for at every place, so that overlapping ones are seen as well.
 _MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
@@ -26,16 +19,6 @@ _FEEDBACK = re.compile(r"(?P<mark>.+?_[0-9]+_assignsubmission_)[a-z]+_(?P<origin
 
 def _participant(cells: Cells) -> str:
     return cells["identifier"].removeprefix("Participant").strip()
-
-
-def _in_worksheet(cells: Cells) -> Person | None:
-    """An assignment's grading worksheet: `Identifier, Full name, Email address, …`."""
-    return _person(cells, cells["full_name"], {"moodle_participant": _participant(cells)})
-
-
-def _in_participants(cells: Cells) -> Person | None:
-    """Participants or grades: `First name, Last name, ID number, …, Email address`."""
-    return _person(cells, full_name(cells), {}, cells.get("groups", ""))
 
 
 def _person(cells: Cells, name: str, ids: dict[str, str], section: str = "") -> Person:
@@ -63,8 +46,16 @@ class Moodle(System):
     name = "moodle"
     title = "Moodle"
     rosters = (
-        Roster(frozenset({"identifier", "full_name"}), _in_worksheet),
-        Roster(frozenset({"first_name", "email_address"}), _in_participants),
+        # An assignment's grading worksheet: `Identifier, Full name, Email address, …`
+        Roster(
+            frozenset({"identifier", "full_name"}),
+            lambda cells: _person(cells, cells["full_name"], {"moodle_participant": _participant(cells)}),
+        ),
+        # Participants or grades: `First name, Last name, ID number, …, Email address`
+        Roster(
+            frozenset({"first_name", "email_address"}),
+            lambda cells: _person(cells, full_name(cells), {}, cells.get("groups", "")),
+        ),
     )
     times = Times("last_modified_(submission)", _who)
     logins = ("moodle_id", "id_number")
@@ -96,7 +87,7 @@ class Moodle(System):
 
     folder = file  # they are called alike
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Tell people's names from their groups', which Moodle puts before all of them or before none: `Team 1-Ada`."""
         if not all("-" in made.learner for made in named.values()):
             return named
@@ -105,11 +96,11 @@ class Moodle(System):
             for item, made in named.items()
         }
 
-    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+    def places(self, item: Entry, made: SystemName, learner: LearnerFolder) -> None:
         """Add a file or folder; what was typed is for people."""
         if f"_{made.key}_assignsubmission_onlinetext" in item.name:
-            claim.notes.append("a text was typed into Moodle; it is not read")
-        super().places(item, made, claim)
+            learner.notes.append("a text was typed into Moodle; it is not read")
+        super().places(item, made, learner)
 
     def feedback(self, part: str, *, last: bool) -> str | None:
         """Return a name that begins as the system's own; the leftmost one is, what follows a learner chose."""

@@ -8,16 +8,9 @@ from __future__ import annotations
 
 import re
 
-from grader.instructor.lms.system import (
-    Claim,
-    Item,
-    ItemT,
-    System,
-    SystemName,
-    add_numbered,
-    inside,
-    name_and_login,
-)
+from grader.instructor.lms.system import System, SystemName, add_numbered, inside, name_and_login
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
 
 # Numbered by what the course asks for, so that hand-ins may be 1_submissions or 2_submissions.
 _STEP = re.compile(
@@ -41,17 +34,17 @@ class OpenOlat(System):
         is_group = login.isdecimal() and " " in called
         return SystemName(name if is_group else login, name, ids={"name": called, "ends": name})
 
-    def made(self, item: Item) -> SystemName | None:
+    def made(self, item: Entry) -> SystemName | None:
         """Take a name apart. Only what lies in a folder tells that it is OpenOLAT's."""
         made = super().made(item)
         steps = [_STEP.fullmatch(entry.name) for entry in inside(item)] if made is not None else []
         return made if steps and all(steps) else None
 
-    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+    def places(self, item: Entry, made: SystemName, learner: LearnerFolder) -> None:
         """Add the last thing that was handed in; tasks and corrections are the instructor's."""
         steps = [
             (entry, found) for entry in inside(item) if (found := _STEP.fullmatch(entry.name)) is not None
         ]
         handed_in = {int(found["place"]): entry for entry, found in steps if found["what"] in _HANDED_IN}
         if handed_in:
-            add_numbered(claim, handed_in)
+            add_numbered(learner, handed_in)

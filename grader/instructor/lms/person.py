@@ -25,9 +25,13 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
 
     def cell(self, column: str) -> str:
         """Return what a column says, whether it is one of those above or a further one; empty when it is not there."""
-        if column in ("learner", "name", "email", "section", "canvas_id", "moodle_id"):
+        if column in COLUMNS:
             return str(getattr(self, column))
         return self.other.get(column, "")
+
+
+COLUMNS = ("learner", "name", "email", "section", "canvas_id", "moodle_id")
+"""What our own roster calls the columns that everybody may have; `aliases` is one more."""
 
 
 class Found(NamedTuple):

@@ -9,7 +9,9 @@ import re
 from datetime import UTC, datetime
 
 from grader.data_files import UnreadableSubmission
-from grader.instructor.lms.system import Claim, ItemT, System, SystemName, inside
+from grader.instructor.lms.system import System, SystemName, inside
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
 
 WORK = "Submission attachment(s)"
 _PERSON = re.compile(r"(?P<last>[^()]+), (?P<first>[^()]*)\((?P<login>[^()\s]+)\)")
@@ -30,20 +32,20 @@ class Sakai(System):
             return None
         return SystemName(found["login"], found["login"], ids={"name": f"{found['first']} {found['last']}"})
 
-    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+    def places(self, item: Entry, made: SystemName, learner: LearnerFolder) -> None:
         """Add what the learner attached; comments and feedback next to it are the instructor's."""
         there = {entry.name: entry for entry in inside(item)}
         stamp = there.get("timestamp.txt")
         at = None if stamp is None else _time(stamp)
         if WORK in there:
-            claim.places.append(there[WORK].handed_in(None, at, None if at is None else self.title))
+            learner.places.append(there[WORK].handed_in(None, at, None if at is None else self.title))
         elif not there:
-            claim.places.append(item.handed_in())
+            learner.places.append(item.handed_in())
         if any(name.endswith("_submissionText.html") for name in there):
-            claim.notes.append("a text was typed into Sakai; it is not read")
+            learner.notes.append("a text was typed into Sakai; it is not read")
 
 
-def _time(stamp: ItemT) -> datetime | None:
+def _time(stamp: Entry) -> datetime | None:
     """Read `20260101120000000`, in UTC, as older versions write it, or a time as ISO 8601 has it."""
     try:
         text = stamp.read(4096).decode("utf-8", "replace").strip()

@@ -3,68 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple
 
 from grader.instructor.lms.person import Cells, Found, Person
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
+from grader.instructor.submissions.names import short_digest
 
 TWO_READINGS = "can be read in two ways, because the system's mark is in it twice"
 
 
-class Item(Protocol):
-    """A file or folder of a download, on disk or in an archive."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in the download."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """Where it lies, as a person would look for it."""
-        ...
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a folder."""
-        ...
-
-    def children(self) -> list[Self]:
-        """Return what lies in a folder; OSError when it cannot be opened."""
-        ...
-
-    def read(self, limit: int) -> bytes:
-        """Return a file's content; UnreadableSubmission when it is larger or cannot be read."""
-        ...
-
-    def lines(self, limit: int) -> Iterable[str]:
-        """Return a file's lines; UnreadableSubmission or OSError as soon as it cannot be read."""
-        ...
-
-    def handed_in(
-        self,
-        original: str | None = None,
-        at: datetime | None = None,
-        time_source: str | None = None,
-        around: tuple[str, ...] = (),
-    ) -> Self:
-        """Return it as a learner's work.
-
-        Args:
-            original: a file's name before a system renamed it.
-            at: when it was handed in, without a zone where the system names none.
-            time_source: who says so; without a time, who marks it late.
-            around: folders that it lies in, where what else lies in them does not count.
-        """
-        ...
-
-
-ItemT = TypeVar("ItemT", bound=Item)
-
-
-def inside(item: ItemT) -> list[ItemT]:
+def inside(item: Entry) -> list[Entry]:
     """Return what lies in a folder; nothing if it is not a folder, or cannot be opened."""
     try:
         return item.children() if item.is_folder else []
@@ -72,14 +24,14 @@ def inside(item: ItemT) -> list[ItemT]:
         return []
 
 
-def add_numbered(claim: Claim[ItemT], numbered: Mapping[int, ItemT], around: tuple[str, ...] = ()) -> None:
+def add_numbered(learner: LearnerFolder, numbered: Mapping[int, Entry], around: tuple[str, ...] = ()) -> None:
     """Add of versions in the folders `around` the newest, which has the highest number; older ones may be taken."""
     newest, *older = (numbered[number] for number in sorted(numbered, reverse=True))
-    claim.places.append(newest.handed_in(around=around))
-    claim.earlier += [version.handed_in(around=(*around, version.name)) for version in older]
+    learner.places.append(newest.handed_in(around=around))
+    learner.earlier += [version.handed_in(around=(*around, version.name)) for version in older]
     if older:
         of, left = "".join(f" of {name}" for name in around), ", ".join(version.name for version in older)
-        claim.notes.append(f"only {newest.name}{of} counts; left out: {left}")
+        learner.notes.append(f"only {newest.name}{of} counts; left out: {left}")
 
 
 def name_and_login(text: str) -> tuple[str, str]:
@@ -123,34 +75,13 @@ class SystemName:
 
 
 @dataclass
-class Claim(Generic[ItemT]):
-    """Somebody's work: who, and where."""
-
-    name: str
-    suffix: str
-    """What tells them from others of the same name."""
-    rank: int = 0
-    """How sure the name is; where two claim one name, the surer keeps it: 0 is what a system vouches for."""
-    ids: dict[str, str] = field(default_factory=dict)
-    places: list[ItemT] = field(default_factory=list)
-    """The folders and files, as `Item.handed_in` returns them."""
-    earlier: list[ItemT] = field(default_factory=list)
-    """What does not count, being older, the newest first: somebody may decide that it is the answer."""
-    notes: list[str] = field(default_factory=list)
-    closed: list[str] = field(default_factory=list)
-    """Sentences on what is there and is not looked into."""
-
-
-@dataclass
-class Download(Generic[ItemT]):
+class Download:
     """What a system says of the files and folders in its download."""
 
-    claims: list[Claim[ItemT]] = field(default_factory=list)
-    doubtful: dict[str, str] = field(default_factory=dict)
-    """Names that cannot be told whose they are, and why."""
+    learners: list[LearnerFolder] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What the instructor should know of the class."""
-    taken: set[ItemT] = field(default_factory=set)
+    taken: set[Entry] = field(default_factory=set)
     """What is the system's; the rest was put there by somebody else."""
 
 
@@ -232,11 +163,11 @@ class System:
         """Whether the system calls the folder around a whole download so."""
         return False
 
-    def made(self, item: Item) -> SystemName | None:
+    def made(self, item: Entry) -> SystemName | None:
         """Take a name apart."""
         return self.folder(item.name) if item.is_folder else self.file(item.name)
 
-    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+    def read(self, items: Sequence[Entry]) -> Download:
         """Say whose the files and folders of a download are.
 
         This is for systems that put all of it into names. Only names are looked at, and notes of the system's own.
@@ -244,46 +175,49 @@ class System:
         named = {item: made for item in items if (made := self.made(item)) is not None}
         named = self.resolved(named)
         found = Download(taken=set(named))
-        together: dict[str, list[ItemT]] = defaultdict(list)
+        together: dict[str, list[Entry]] = defaultdict(list)
         for item, made in named.items():
-            # To nobody: given to either, somebody could have chosen it by a file's name.
-            if made.doubtful:
-                found.doubtful[item.name] = TWO_READINGS
-            else:
+            if not made.doubtful:
                 together[made.key].append(item)
+        # To nobody: given to either, somebody could have chosen it by a file's name.
+        for name in dict.fromkeys(item.name for item, made in named.items() if made.doubtful):
+            # A row of its own, under the whole name, which takes from nobody.
+            why = f"{name} {TWO_READINGS}"
+            found.learners.append(LearnerFolder(name, short_digest(name), rank=9, closed=[why]))
+            found.notes.append(f"{why}, so it goes to nobody")
         for key, theirs in together.items():
             first = named[theirs[0]]
             # What the system knows them by goes along: exports need it, and a roster may have it.
             ids = {self.name: key} if first.ids is None else dict(first.ids)
-            claim: Claim[ItemT] = Claim(first.learner, key, ids=ids)
+            learner = LearnerFolder(first.learner, key, ids=ids)
             # Earlier attempts are kept as well: of some assignments the best one counts.
-            newest = self.newest(theirs, named, claim.notes)
+            newest = self.newest(theirs, named, learner.notes)
             for item in newest:
-                self.places(item, named[item], claim)
+                self.places(item, named[item], learner)
             older = [item for item in theirs if item not in newest and self.is_work(named[item])]
             for item in sorted(older, key=lambda item: (named[item].number, item.name), reverse=True):
-                claim.earlier.append(self.place(item, named[item]))
-            found.claims.append(claim)
+                learner.earlier.append(self.place(item, named[item]))
+            found.learners.append(learner)
         return found
 
-    def place(self, item: ItemT, made: SystemName) -> ItemT:
+    def place(self, item: Entry, made: SystemName) -> Entry:
         """Return a file or folder as the work that its name says it is."""
         source = self.title if made.late or made.submitted_at is not None else None
         return item.handed_in(made.original, made.submitted_at, source)
 
-    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
-        """Add what somebody handed in, of a file or folder that counts, to their claim."""
-        claim.places.append(self.place(item, made))
+    def places(self, item: Entry, made: SystemName, learner: LearnerFolder) -> None:
+        """Add what somebody handed in, of a file or folder that counts."""
+        learner.places.append(self.place(item, made))
 
     def is_work(self, made: SystemName) -> bool:
         """Whether something of this name may be work, and not the system's own note."""
         return True
 
-    def resolved(self, named: dict[ItemT, SystemName]) -> dict[ItemT, SystemName]:
+    def resolved(self, named: dict[Entry, SystemName]) -> dict[Entry, SystemName]:
         """Return what the names say once all of them are known."""
         return named
 
-    def newest(self, theirs: list[ItemT], named: Mapping[ItemT, SystemName], notes: list[str]) -> list[ItemT]:
+    def newest(self, theirs: list[Entry], named: Mapping[Entry, SystemName], notes: list[str]) -> list[Entry]:
         """Return which of a learner's files count, and note what does not."""
         return theirs
 

@@ -8,15 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.instructor.lms.system import (
-    Claim,
-    Download,
-    ItemT,
-    System,
-    SystemName,
-    add_numbered,
-    inside,
-)
+from grader.instructor.lms.system import Download, System, SystemName, add_numbered, inside
+from grader.instructor.submissions.entry import Entry
+from grader.instructor.submissions.learner import LearnerFolder
 
 SUBMITTED, DRAFTS = "submitted files", "working files"
 _VERSION = re.compile(r"Version ([0-9]{1,9})")
@@ -33,26 +27,26 @@ class Teams(System):
         """Know the two folders that Teams makes."""
         return SystemName("", name) if name.casefold() in (SUBMITTED, DRAFTS) else None
 
-    def read(self, items: Sequence[ItemT]) -> Download[ItemT]:
+    def read(self, items: Sequence[Entry]) -> Download:
         """Say who submitted; a draft is nobody's hand-in."""
-        found: Download[ItemT] = Download(taken={item for item in items if self.made(item) is not None})
+        found = Download(taken={item for item in items if self.made(item) is not None})
         for top in found.taken:
             if top.name.casefold() == DRAFTS:
                 found.notes.append(f"{top.label} holds drafts, which nobody handed in: they were left out")
                 continue
             for person in inside(top):
-                claim: Claim[ItemT] = Claim(person.name, person.name, ids={"name": person.name})
-                self.places(person, SystemName(person.name, person.name), claim)
-                found.claims.append(claim)
+                learner = LearnerFolder(person.name, person.name, ids={"name": person.name})
+                self.places(person, SystemName(person.name, person.name), learner)
+                found.learners.append(learner)
         return found
 
-    def places(self, item: ItemT, made: SystemName, claim: Claim[ItemT]) -> None:
+    def places(self, item: Entry, made: SystemName, learner: LearnerFolder) -> None:
         """Add the newest version of every assignment."""
         there = inside(item)
         if not there:
-            claim.places.append(item.handed_in())
+            learner.places.append(item.handed_in())
         for entry in there:
             versions = {
                 int(found[1]): below for below in inside(entry) if (found := _VERSION.fullmatch(below.name))
             }
-            add_numbered(claim, versions or {0: entry}, (entry.name,) if entry.is_folder else ())
+            add_numbered(learner, versions or {0: entry}, (entry.name,) if entry.is_folder else ())

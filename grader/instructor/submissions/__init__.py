@@ -1,11 +1,11 @@
-"""What a class handed in: found in any layout, opened safely, read whole. No torch, and nothing is imported or run.
+"""What a class handed in: opened safely, read whole. No torch, and nothing is imported or run.
 
-May import lms, learner and below; never gradebook or grading.
+May import learner and below; never lms, gradebook or grading.
 """
 
 from __future__ import annotations
 
-from grader.instructor.submissions.find import LearnerFolder, Scan, find_learners
+from grader.instructor.submissions.learner import LearnerFolder
 from grader.instructor.submissions.submission import Bundle, Submission
 
-__all__ = ["Bundle", "LearnerFolder", "Scan", "Submission", "find_learners"]
+__all__ = ["Bundle", "LearnerFolder", "Submission"]

@@ -71,7 +71,14 @@ class Entry:
         time_source: str | None = None,
         around: tuple[str, ...] = (),
     ) -> Entry:
-        """Return it as a learner's work, with what a system says of it: see `lms.system.Item`."""
+        """Return it as a learner's work.
+
+        Args:
+            original: a file's name before a system renamed it.
+            at: when it was handed in, without a zone where the system names none.
+            time_source: who says so; without a time, who marks it late.
+            around: folders that it lies in, where what else lies in them does not count.
+        """
         return replace(self, name=original or self.name, time=(at, time_source), around=around)
 
     def children(self, most: int | None = None, *, checkpoints: bool = False) -> list[Entry]:

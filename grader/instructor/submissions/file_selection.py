@@ -15,7 +15,6 @@ from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import is_sheet
 from grader.data_files import UnreadableSubmission, read_text
 from grader.engine.host.source import MAX_NOTEBOOK, MAX_SOURCE
-from grader.errors import PackError
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.names import module_rank
@@ -88,7 +87,8 @@ def choose(
     file = (
         files[0] if len(files) == 1 else _one_of(kata, _read(listing, files, notes), notes, assignment, when)
     )
-    main = f"{kata.module}{suffix_of(file.name)}"
+    # Also of `masks.py.txt`
+    main = f"{kata.module}{'.ipynb' if '.ipynb' in file.name.lower()[-12:] else '.py'}"
     if decided:
         # The decision has the file's name, which systems change: `…_9001_my_masks-1.py`.
         called = "" if file.label.endswith(file.name) else f" ({file.name})"
@@ -109,11 +109,6 @@ def choose(
         notes=tuple(notes),
         taken=file.name if decided else None,
     )
-
-
-def suffix_of(name: str) -> str:
-    """Return `.py` or `.ipynb`, also of `masks.py.txt`."""
-    return ".ipynb" if ".ipynb" in name.lower()[-12:] else ".py"
 
 
 def matches_a_module(name: str, modules: Sequence[str]) -> bool:
@@ -232,11 +227,8 @@ class _Stub:
     """What `kata start` writes, compared by its lines: nothing of a learner is parsed as code here."""
 
     def __init__(self, kata: Kata) -> None:
-        try:
-            text = read_text(kata.stub)
-            tree = ast.parse(text)
-        except (PackError, ValueError, SyntaxError):
-            text, tree = "", ast.Module([], [])
+        text = read_text(kata.stub)
+        tree = ast.parse(text)
         self._lines = _lines(text)
         first = tree.body[0] if tree.body else None
         # In a notebook the docstring is a text cell of its own.
@@ -247,9 +239,6 @@ class _Stub:
 
     def is_unmodified(self, file: Entry, data: bytes) -> bool:
         """Whether the file is the stub still, but for empty lines and line endings."""
-        # A pack without a stub: then nothing is known to be untouched.
-        if not self._lines:
-            return False
         if not file.name.lower().endswith(".ipynb"):
             return _lines(data.decode("utf-8-sig", "replace")) == self._lines
         try:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -40,7 +41,23 @@ class GitTime(NamedTuple):
     """What the instructor should know of it."""
 
 
-def git_times(folder: SafePath, tags: Iterable[str], patience_s: float = PATIENCE_S) -> dict[str, GitTime]:
+class Repositories:
+    """What git says of a learner's repositories: each is asked once, for all katas, and all together not for long."""
+
+    def __init__(self) -> None:
+        self._known: dict[SafePath, dict[str, GitTime]] = {}
+        self._left_s = PATIENCE_S
+
+    def times(self, folder: SafePath, tags: Iterable[str]) -> dict[str, GitTime]:
+        """Return the same as `git_times`, at each call with the same tags."""
+        if folder not in self._known:
+            began = time.monotonic()
+            self._known[folder] = git_times(folder, tags, self._left_s)
+            self._left_s -= time.monotonic() - began
+        return self._known[folder]
+
+
+def git_times(folder: SafePath, tags: Iterable[str], patience_s: float) -> dict[str, GitTime]:
     """Return by tag when what is checked out in `folder` was tagged so, else when its commit was made.
 
     Empty where there is no repository that can be read within `patience_s`, or no git. However many tags are asked
@@ -58,15 +75,15 @@ def git_times(folder: SafePath, tags: Iterable[str], patience_s: float = PATIENC
     place = os.path.join(folder.root, *folder.names, _FOLDER, "objects")
     objects = _objects(git, place, digests, patience_s)
     found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
-    return {tag: _believed(time) for tag, time in found.items() if time is not None}
+    return {tag: _believed(said) for tag, said in found.items() if said is not None}
 
 
-def _believed(time: GitTime) -> GitTime:
+def _believed(said: GitTime) -> GitTime:
     """Return a time unless it is yet to come: then the clock that made it was wrong, and nobody knows the time."""
-    if time.at is None or time.at <= datetime.now(UTC):
-        return time
-    why = f"{time.source}, says {time.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
-    return GitTime(None, None, f"{why}; {time.note}" if time.note else why)
+    if said.at is None or said.at <= datetime.now(UTC):
+        return said
+    why = f"{said.source}, says {said.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
+    return GitTime(None, None, f"{why}; {said.note}" if said.note else why)
 
 
 def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,6 @@ from grader.catalogue import Kata
 from grader.catalogue.answer_sheet import LIMIT_BYTES, NAME, is_sheet, kata_named
 from grader.data_files import UnreadableSubmission
 from grader.errors import KataError
-from grader.instructor.lms.nbgrader import STAMP, read_time
 from grader.instructor.submissions.entry import Entry
 from grader.instructor.submissions.file_selection import (
     Missing,
@@ -25,9 +23,10 @@ from grader.instructor.submissions.file_selection import (
     matches_a_module,
     proposal,
 )
-from grader.instructor.submissions.git_time import GitTime, git_times
+from grader.instructor.submissions.git_time import GitTime
 from grader.instructor.submissions.listing import Listing
 from grader.instructor.submissions.names import module_rank
+from grader.instructor.submissions.nbgrader import STAMP, read_time
 from grader.instructor.submissions.safe_path import SafePath
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Proposal, Submission
 from grader.words import printable
@@ -36,24 +35,30 @@ MAX_SHEETS = 200
 """Written answers of one learner that are looked at."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LearnerFolder:
     """One learner and the places where their work lies; nothing is opened before `submissions`."""
 
     learner: str
-    """The identity in the gradebook: unique in its class, printable, one line, no slashes, at most 140 characters."""
-    places: tuple[Entry, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What the instructor should know of this learner; every submission carries it too."""
+    """As a download calls them; once all of a class are known, the identity in the gradebook: unique in its class,
+    printable, one line, no slashes, at most 140 characters."""
+    suffix: str = ""
+    """What tells them from others of the same name."""
+    rank: int = 0
+    """How sure the name is; where two have one name, the surer keeps it: 0 is what a system vouches for."""
     ids: dict[str, str] = field(default_factory=dict)
     """What the layout tells beyond the identity, for exports: `canvas`, `moodle`, `blackboard`, `gradescope` (their
     own numbers and names), `name`, `email`, `sid`."""
+    places: list[Entry] = field(default_factory=list)
+    """The folders and files, as `Entry.handed_in` returns them."""
+    earlier: list[Entry] = field(default_factory=list)
+    """What does not count, being older, the newest first: somebody may decide that it is the answer."""
+    notes: list[str] = field(default_factory=list)
+    """What the instructor should know of this learner; every submission carries it too."""
+    closed: list[str] = field(default_factory=list)
+    """Sentences on what may be this learner's and is not looked into."""
     stamped: bool = False
     """The times of hand-ins lie among the files, as nbgrader has them; else each place has its own."""
-    closed: tuple[str, ...] = ()
-    """Sentences on what may be this learner's and is not looked into."""
-    earlier: tuple[Entry, ...] = ()
-    """What does not count, being older: somebody may decide that it is the answer."""
     times: Mapping[str, tuple[datetime, str]] = field(default_factory=dict)
     """By kata's slug, or an empty name for all, when it was handed in, and who says so."""
     taken: Mapping[str, str] = field(default_factory=dict)
@@ -88,8 +93,8 @@ class LearnerFolder:
         # What is handed in again unchanged is one attempt.
         seen = {(found.kata, found.bundle.digest) for found in newest if found.bundle is not None}
         for at in sorted(times) if katas else ():
-            places = tuple(place for place in self.earlier if place.time[0] == at)
-            attempt = replace(self, places=places, earlier=(), best=frozenset(), notes=())
+            places = [place for place in self.earlier if place.time[0] == at]
+            attempt = replace(self, places=places, earlier=[], notes=[])
             for found in attempt.submissions(katas):
                 if found.bundle is not None and (key := (found.kata, found.bundle.digest)) not in seen:
                     seen.add(key)
@@ -254,12 +259,8 @@ class LearnerFolder:
         # be around it.
         for depth in range(len(file.spot.names) - 1, len(root.names) - 1, -1):
             folder = SafePath(root.root, file.spot.names[:depth])
-            if folder not in listing.repositories:
-                began, tags = time.monotonic(), {"", *self.assignments.values()}
-                listing.repositories[folder] = git_times(folder, tags, listing.git_s)
-                listing.git_s -= time.monotonic() - began
-            if listing.repositories[folder]:
-                return listing.repositories[folder]
+            if found := listing.repositories.times(folder, {"", *self.assignments.values()}):
+                return found
         return {}
 
 

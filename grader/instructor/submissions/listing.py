@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from grader.data_files import UnreadableSubmission
 from grader.instructor.submissions.archives import UnpackingBudget, opened
 from grader.instructor.submissions.entry import CHECKPOINTS, Entry
-from grader.instructor.submissions.git_time import PATIENCE_S, GitTime
+from grader.instructor.submissions.git_time import Repositories
 from grader.instructor.submissions.names import archive_stem, foreign_archive
-from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
 
 MAX_FILES = 20_000
@@ -36,15 +35,11 @@ class Listing:
     """For every file what it was found in: the folder or file that a layout gave to the learner."""
     of_system: set[Entry] = field(default_factory=set)
     """Files that a system wrote, not the learner."""
-    repositories: dict[SafePath, dict[str, GitTime]] = field(default_factory=dict)
-    """What git said of a folder, by tag: one repository is asked once, for all its katas."""
-    git_s: float = PATIENCE_S
-    """How long git may still look at this learner's repositories."""
+    repositories: Repositories = field(default_factory=Repositories)
     _spaces: int = 0
     _archives: int = 0
     _entries: int = 0
     _read: dict[Entry, bytes] = field(default_factory=dict)
-    _total: int = 0
     _room: UnpackingBudget = field(default_factory=UnpackingBudget)
 
     def new_space(self) -> int:
@@ -61,14 +56,13 @@ class Listing:
         if file.kind:
             raise UnreadableSubmission(file.kind)
         if file not in self._read:
-            left = MAX_LEARNER - self._total
+            left = MAX_LEARNER - sum(map(len, self._read.values()))
             if file.size > left:
                 raise UnreadableSubmission(
                     f"was not read: more than {MAX_LEARNER >> 20} MB of this learner's files were read before it"
                 )
             # Kept: whether it is the answer, a sheet or a file next to one is looked up one after the other.
             self._read[file] = file.read(min(limit, left))
-            self._total += len(self._read[file])
         if len(self._read[file]) > limit:
             raise UnreadableSubmission(f"is larger than {limit >> 20} MB, which is the most that is read")
         return self._read[file]

@@ -90,15 +90,9 @@ def module_rank(name: str, module: str) -> int | None:
         return 0
     if _fold(stem) == _fold(module):
         return 1
-    return 2 if _fold(without_copy_mark(stem)) == _fold(module) else None
-
-
-def without_copy_mark(stem: str) -> str:
-    """Return `masks` for `masks (1)`, `masks-1`, `masks - Copy` and `Copy of masks`."""
-    if len(stem) > LONGEST:
-        return stem
-    found = _COPY.match(stem.strip())
-    return found["stem"] if found else stem
+    # `masks (1)`, `masks-1`, `masks - Copy` and `Copy of masks`
+    copy = _COPY.match(stem.strip()) if len(stem) <= LONGEST else None
+    return 2 if copy is not None and _fold(copy["stem"]) == _fold(module) else None
 
 
 def _fold(text: str) -> str:

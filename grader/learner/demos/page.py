@@ -75,7 +75,8 @@ def page(
         cell_class=_cell_class,
         of_numbers=of_numbers,
         picture=picture,
-        as_data=_as_data,
+        # JSON that cannot end the element it is in
+        as_data=lambda value: Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")),
         scripts=[Markup(source) for source in code.values()],
         policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {hashes}; base-uri 'none'",
     )
@@ -85,11 +86,6 @@ def page(
 def _cell_class(value: object, number: bool) -> Markup:
     kind = "n" if number else "long" if len(cell(value)) > LONG else ""
     return Markup(' class="{}"').format(kind) if kind else Markup()
-
-
-def _as_data(value: object) -> Markup:
-    """Return a value as JSON that cannot end the element it is in."""
-    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 def _inline(svg: str, title: str, number: int, kind: str = "wide") -> Markup:

@@ -25,7 +25,6 @@ from grader.learner.workspace.progress import (
     save_progress,
 )
 from grader.learner.workspace.scaffold import (
-    FileResult,
     Reset,
     Started,
     changed_blocks,
@@ -36,7 +35,6 @@ from grader.learner.workspace.scaffold import (
 
 __all__ = [
     "PROGRESS_FILE",
-    "FileResult",
     "KataProgress",
     "Progress",
     "Reset",

@@ -101,11 +101,11 @@ def _own_folder(kata: Kata, folder: Path) -> Path | None:
 
 def _kata_of_file(path: Path, catalogue: Catalogue) -> tuple[Kata, Path]:
     if path.suffix in SUBMISSION_SUFFIXES:
-        katas = catalogue.by_module(path.stem)
+        katas = [kata for kata in catalogue.katas if kata.module == path.stem]
         around = kata_around(path.parent, catalogue)
         # Packs may each have a module of this name: the folder it lies in decides.
         if len(katas) > 1 and around in katas:
-            katas = (around,)
+            katas = [around]
         if len(katas) == 1:
             return katas[0], path
         if katas:

@@ -30,9 +30,6 @@ def notebook_text(kata: Kata) -> str:
         introduction, cells = split_source(source)
     except (OSError, ValueError, SyntaxError) as error:
         raise PackError(f"{kata.stub}: the stub cannot be read ({error}).") from error
-    lesson = kata.folder / "README.md"
-    heading = f"# {kata.number} {kata.title}\n\n{kata.summary}"
-    text = read_text(lesson) if lesson.is_file() else heading
     # The lesson's heading says it; a stub's docstring begins with the same number and title.
     _, _, rest = (
         introduction.partition("\n\n") if introduction.startswith(kata.number) else ("", "", introduction)
@@ -44,7 +41,7 @@ def notebook_text(kata: Kata) -> str:
         "and simple assignments are graded; scratch cells are not.",
     ]
     # With an id of its own: nbformat draws others at random, and the file would differ each time.
-    made: list[Any] = [library.v4.new_markdown_cell(text, id=f"{kata.slug[:48]}-lesson")]
+    made: list[Any] = [library.v4.new_markdown_cell(read_text(kata.lesson), id=f"{kata.slug[:48]}-lesson")]
     made.append(_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0))
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
     made.append(_cell(library.v4.new_code_cell, CHECK.format(kata.slug), kata, len(made)))

@@ -74,7 +74,10 @@ def start(
         EngineError: the file system refused.
     """
     progress = load_progress(workspace.root)
-    usual = bool(os.environ.get(IN_NOTEBOOK)) or _started_last_as_notebook(progress, workspace.root)
+    begun = [(entry.started, slug) for slug, entry in progress.katas.items() if entry.started is not None]
+    # Kata names hold nothing that a pattern would read; others in a damaged file find nothing.
+    last_is_notebook = bool(begun) and any(workspace.root.glob(f"*/{max(begun)[1]}/*.ipynb"))
+    usual = bool(os.environ.get(IN_NOTEBOOK)) or last_is_notebook
     # All plans and all refusals first: a start that is refused at its third kata would leave two half of a
     # unit.
     plans = [_plan(kata, workspace, notebook, blocks, usual) for kata in katas]
@@ -212,12 +215,6 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool | None, blocks: bool,
         contents[folder / NAME] = sheet.encode("utf-8")
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
     return _Plan(kata, submission, contents)
-
-
-def _started_last_as_notebook(progress: Progress, root: Path) -> bool:
-    begun = [(entry.started, slug) for slug, entry in progress.katas.items() if entry.started is not None]
-    # Kata names hold nothing that a pattern would read; others in a damaged file find nothing.
-    return bool(begun) and any(root.glob(f"*/{max(begun)[1]}/*.ipynb"))
 
 
 def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False) -> dict[Path, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
@@ -43,6 +44,13 @@ def template(name: str) -> str:
     return (resources.files("grader.learner.workspace") / "templates" / name).read_text("utf-8")
 
 
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """Return a template with words in the place of their names, `@NAME@`."""
+    for name, value in words.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
 def write_vscode(root: Path) -> list[Laid]:
     """Write what VS Code reads: tasks, settings, and which plugin its tests come from."""
     return [
@@ -59,17 +67,14 @@ def workflow(bundle: str = "", python: str = "", pack: str | None = None) -> str
         pack: the folder below `bundle` of a pack that Kata does not bring along.
     """
     words = {
-        "@LISTED@": f"{bundle}/requirements.txt" if bundle else WORKFLOW,
-        "@PYTHON@": f" --python {python}" if python else "",
-        "@WHAT@": f"--find-links {bundle}/wheels -r {bundle}/requirements.txt" if bundle else DISTRIBUTION,
-        "@PACK@": ""
+        "LISTED": f"{bundle}/requirements.txt" if bundle else WORKFLOW,
+        "PYTHON": f" --python {python}" if python else "",
+        "WHAT": f"--find-links {bundle}/wheels -r {bundle}/requirements.txt" if bundle else DISTRIBUTION,
+        "PACK": ""
         if pack is None
         else f"\n    env:\n      KATA_PACKS: ${{{{ github.workspace }}}}/{bundle}/{pack}",
     }
-    text = template("kata.yml")
-    for word, value in words.items():
-        text = text.replace(word, value)
-    return text
+    return filled(template("kata.yml"), words)
 
 
 def lay_actions(root: Path) -> list[Laid]:

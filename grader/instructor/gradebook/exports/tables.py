@@ -225,14 +225,13 @@ def to_grades(
     Somebody without a line in the roster has no more than the learner's identity and name.
     """
     end, filler = file.end or ("", "")
-    last = [end] if end else []
-    yield line(
-        [
-            *file.student,
-            *(_heading(file, column, course) for column in columns),
-            *last,
-        ]
-    )
+    headings = []
+    for column in columns:
+        # As the course says, or else as it would be called there
+        known = None if column.written or column.canvas_id else course.columns.get(column.kata)
+        made = file.heading(column.heading, column.canvas_id, number(column.max_score))
+        headings.append(known or made)
+    yield line([*file.student, *headings, *([end] if end else [])])
     if file.maxima:
         yield line(
             [file.maxima, *[None] * (len(file.student) - 1), *(column.max_score for column in columns)]
@@ -242,12 +241,6 @@ def to_grades(
         marks = marks_of(own, columns, course, unsure, file.decimals)
         name = next(iter(own.values())).name
         yield line([*file.cells(learner, name, person), *marks, *([filler] if end else [])])
-
-
-def _heading(file: GradeFile, column: Column, course: Course) -> str:
-    """Return what the system calls a column, as the course says, or else as it would be called there."""
-    known = None if column.written or column.canvas_id else course.columns.get(column.kata)
-    return known or file.heading(column.heading, column.canvas_id, number(column.max_score))
 
 
 def marks_of(
@@ -268,7 +261,8 @@ def _marks(
 ) -> Iterator[float | None]:
     for column in columns:
         rows = [own[kata] for kata in column.katas or (column.kata,) if kata in own]
-        if not rows or any(_open(row, unsure) for row in rows):
+        # Nobody knows if that is a 0: nothing came in under the name, and a stranger's work may be theirs.
+        if not rows or any((row.learner, row.kata) in unsure for row in rows):
             yield None
         elif column.katas:
             score, _ = _whole(total(rows, course))
@@ -277,11 +271,6 @@ def _marks(
             yield _released(rows[0])
         else:
             yield rows[0].points
-
-
-def _open(row: Mark, unsure: Collection[tuple[str, str]]) -> bool:
-    """Whether nobody knows if this is a 0: nothing came in under the name, and a stranger's work may be theirs."""
-    return (row.learner, row.kata) in unsure
 
 
 def _written(row: Mark) -> tuple[float | None, float | None, int | None]:

@@ -16,11 +16,12 @@ from pathlib import Path
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
 from grader.data_files import UnreadableSubmission
 from grader.errors import UsageError
-from grader.instructor.lms import SYSTEMS, nbgrader
-from grader.instructor.lms.system import Claim, System, inside
+from grader.instructor.lms import SYSTEMS
+from grader.instructor.lms.folders import learners_of, read_folders
+from grader.instructor.lms.system import Download, System, inside
 from grader.instructor.lms.teams import SUBMITTED as SUBMITTED_IN_TEAMS
+from grader.instructor.submissions import nbgrader
 from grader.instructor.submissions.archives import BULK, MAX_NESTED, opened
-from grader.instructor.submissions.claims import learners_of, read_folders
 from grader.instructor.submissions.entry import ARROW, Entry
 from grader.instructor.submissions.file_selection import matches_a_module
 from grader.instructor.submissions.learner import LearnerFolder
@@ -30,13 +31,10 @@ from grader.instructor.submissions.names import (
     learner_name,
     listed,
     module_rank,
-    short_digest,
 )
 from grader.instructor.submissions.safe_path import SafePath
 from grader.learner.workspace import PROGRESS_FILE
 from grader.words import printable
-
-__all__ = ["LAYOUTS", "LearnerFolder", "Scan", "find_learners"]
 
 LAYOUTS = (
     "Expected a folder or an archive with one folder or one .zip or .tar.gz per learner, nbgrader's course folder, "
@@ -166,7 +164,7 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
         if _is_one_learner(children, of.katas):
             _refuse_nameless(children, name, of)
             top = replace(top, label=top.label or name)
-            learner = LearnerFolder(learner_name(name), (top,))
+            learner = LearnerFolder(learner_name(name), places=[top])
             return Scan((learner,), "one learner", tuple(notes))
         # The folder with everybody's work in a course folder of nbgrader: alone, or with others of it.
         below = [child for child in children if child.is_folder]
@@ -193,24 +191,15 @@ def _scan(top: Entry, name: str, of: _Class) -> Scan:
 def _taken(entries: list[Entry], *, stamped: bool) -> Scan:
     """Let the system whose download this is take what it named; the rest are folders and archives of learners."""
     layout = nbgrader.NAME if stamped else "folders"
-    claims: list[Claim[Entry]] = []
-    notes: list[str] = []
-    left, system = entries, _system(entries)
-    if system is not None:
-        found = system.read(entries)
-        for name, why in found.doubtful.items():
-            # A row of its own, under the whole name, which takes from nobody.
-            claims.append(Claim(name, short_digest(name), rank=9, closed=[f"{name} {why}"]))
-            notes.append(f"{name} {why}, so it goes to nobody")
-        claims += found.claims
-        notes += found.notes
-        left = [entry for entry in entries if entry not in found.taken]
+    system = _system(entries)
+    found = system.read(entries) if system is not None else Download()
+    left = [entry for entry in entries if entry not in found.taken]
     mixed = len(left) < len(entries)
     if system is not None and mixed:
         layout = system.name
     rest = read_folders(left, rank=int(mixed))
-    learners = learners_of([*claims, *rest.claims], stamped=stamped)
-    return Scan(learners, layout, tuple(printable(note) for note in (*notes, *rest.notes)))
+    learners = learners_of([*found.learners, *rest.learners], stamped=stamped)
+    return Scan(learners, layout, tuple(printable(note) for note in (*found.notes, *rest.notes)))
 
 
 def _system(entries: list[Entry]) -> System | None:
@@ -323,7 +312,7 @@ def _why_class(entries: list[Entry], of: _Class) -> str:
     count: Counter[str] = Counter()
     for box in boxes:
         # One at a time, and no further than the answer.
-        count.update(LearnerFolder("", (box,)).modules(of.katas))
+        count.update(LearnerFolder("", places=[box]).modules(of.katas))
         found = next((module for module, times in count.items() if times > 1), None)
         if found is not None:
             return f"several folders with a {found}.py of their own"
@@ -338,13 +327,17 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
-    below = [(one, inside(_opened(one) or one)) for _, one in looked_at]
-    people = [_named_by_system(there) for _, there in below]
+    below = [(entry, inside(_opened(entry) or entry)) for _, entry in looked_at]
+    people: list[set[str]] = []
+    for _, there in below:
+        system = _system(there)
+        made = [] if system is None else [system.made(entry) for entry in there]
+        people.append({named.learner for named in made if named is not None})
     # One name is a file that a learner called so; several people's in one folder no learner has.
     downloads = any(len(names) > 1 for names in people)
     classes = [
-        one
-        for (one, there), names in zip(below, people, strict=True)
+        entry
+        for (entry, there), names in zip(below, people, strict=True)
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
@@ -353,14 +346,6 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
             f"{of.root}: {names} hold folders as a class does: they may be classes, or learners.",
             f"If they are classes, name one of them: {of.path(classes[0])}. If not, list the learners in a roster.",
         )
-
-
-def _named_by_system(entries: list[Entry]) -> set[str]:
-    """Return whom a system names there, if it is one's download."""
-    system = _system(entries)
-    return (
-        {made.learner for entry in entries if (made := system.made(entry))} if system is not None else set()
-    )
 
 
 def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
