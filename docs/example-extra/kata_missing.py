@@ -38,7 +38,7 @@ def missing(book: Gradebook, kata: str, unfinished: bool, as_json: bool) -> None
     slug = resolve_kata(book, kata)
     found = []
     everybody = 0
-    # One mark for everybody: of the roster, and of whoever handed in anything.
+    # One mark for everybody: of the roster, and of all who handed in anything.
     for mark in book.marks(katas={slug}):
         everybody += 1
         is_absent = mark.status == "missing"

@@ -164,7 +164,7 @@ class Exclusion:
                 warnings.simplefilter("ignore")
                 for operator in request.operators:
                     self._take_operator(operator)
-        # Whoever asks for them gets others: in these a submission could enter its own. To copy them takes 19 ms.
+        # What asks for them gets others: in these a submission could enter its own. To copy them takes 19 ms.
         codes.cache_clear()
         if request.blocks:
             self._keep_for_blocks()

@@ -75,15 +75,15 @@ def git_times(folder: SafePath, tags: Iterable[str], patience_s: float) -> dict[
     place = os.path.join(folder.root, *folder.names, _FOLDER, "objects")
     objects = _objects(git, place, digests, patience_s)
     found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
-    return {tag: _believed(said) for tag, said in found.items() if said is not None}
+    return {tag: _believed(told) for tag, told in found.items() if told is not None}
 
 
-def _believed(said: GitTime) -> GitTime:
+def _believed(told: GitTime) -> GitTime:
     """Return a time unless it is yet to come: then the clock that made it was wrong, and nobody knows the time."""
-    if said.at is None or said.at <= datetime.now(UTC):
-        return said
-    why = f"{said.source}, says {said.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
-    return GitTime(None, None, f"{why}; {said.note}" if said.note else why)
+    if told.at is None or told.at <= datetime.now(UTC):
+        return told
+    why = f"{told.source}, says {told.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
+    return GitTime(None, None, f"{why}; {told.note}" if told.note else why)
 
 
 def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:
