@@ -246,7 +246,7 @@ def end_all() -> list[int]:
     """End every warm process of this user, and return their numbers when they are gone; what they run goes on."""
     import time
 
-    ended = [one.pid for one in running_daemons()]
+    ended = [process.pid for process in running_daemons()]
     for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)

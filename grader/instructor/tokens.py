@@ -141,7 +141,7 @@ class _Names:
                 return [*(type(op).__name__ for op in node.ops), node.left, *node.comparators]
             case ast.Call():
                 # In the order of names: to exchange keyword arguments changes nothing.
-                keywords = sorted(node.keywords, key=lambda one: one.arg or "")
+                keywords = sorted(node.keywords, key=lambda keyword: keyword.arg or "")
                 return ["Call", node.func, *node.args, *keywords]
             case ast.keyword():
                 return [node.arg or "**", node.value]

@@ -210,7 +210,7 @@ def code(
     for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner]):
         # People count attempts by learner and kata; the gradebook has one number for each of all.
         there = book.attempts_of(learner, row.kata)
-        counts = next((number for number, one in there.items() if one == row.attempt), None)
+        counts = next((number for number, stored in there.items() if stored == row.attempt), None)
         number = attempt if attempt is not None else counts
         if number is None:
             continue
@@ -234,7 +234,7 @@ def code(
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
     there = book.attempts_of(who, kata)
-    stored = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    stored = ", ".join(str(number) for number, row in there.items() if book.bundle(row) is not None)
     return UsageError(
         f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
         f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",

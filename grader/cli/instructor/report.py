@@ -175,7 +175,11 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
     if assignment is not None:
         return katas_of_assignment(book, assignment)
     there = book.katas()
-    graded = [name for name, one in book.course.assignments.items() if not set(one.katas).isdisjoint(there)]
+    graded = [
+        name
+        for name, assignment in book.course.assignments.items()
+        if not set(assignment.katas).isdisjoint(there)
+    ]
     if for_zip and len(graded) > 1:
         raise UsageError(
             f"--zip: {len(graded)} assignments have been graded, and a system takes back one at a time.",

@@ -57,16 +57,16 @@ def assign(
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
         raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
-    if section and section not in {one.section for one in book.course.roster.values()}:
+    if section and section not in {person.section for person in book.course.roster.values()}:
         raise UsageError(
             f"Nobody is in section {section}.", "The roster's column `section` names the sections."
         )
     # Resolved before anything is decided: an unknown name shares nothing out.
-    only = {resolve_learner(book, one) for one in learners}
+    only = {resolve_learner(book, learner) for learner in learners}
     free = [
-        one
-        for one in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
-        if not only or one[0] in only
+        hand_in
+        for hand_in in reader.unassigned(Filter(assignment=assignment, kata=kata, section=section or ""))
+        if not only or hand_in[0] in only
     ]
     numbers = book.assign(free, names, most=most, **by)
     if not numbers:
@@ -76,7 +76,7 @@ def assign(
         )
     # Read back: which of them were free was decided in the transaction, not here.
     made = set(numbers)
-    given = Counter(one.marker for one in book.standing(Assign) if one.id in made)
+    given = Counter(decided.marker for decided in book.standing(Assign) if decided.id in made)
     for name in names:
         text = f"{name}  {counted(given[name], 'hand-in')}"
         print_line(text)

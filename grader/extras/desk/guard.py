@@ -89,7 +89,7 @@ class Guard:
             answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
             return answer
         cookies = _values(Headers(scope=scope).getlist("cookie"), self._cookie)
-        if not any(secrets.compare_digest(one.encode(), self._session.encode()) for one in cookies):
+        if not any(secrets.compare_digest(cookie.encode(), self._session.encode()) for cookie in cookies):
             return _forbidden("Open the address that kata desk printed: it lets this browser in.")
         return None
 

@@ -100,14 +100,14 @@ class Filter:
     def of(cls, given: Mapping[str, str]) -> Filter:
         """Read it from an address; what makes no sense is left out."""
         number = whole_number(given.get("page", "")) or 1
-        words = {one.name: given.get(one.name, "")[:200] for one in fields(cls) if one.name != "page"}
+        words = {field.name: given.get(field.name, "")[:200] for field in fields(cls) if field.name != "page"}
         return cls(**words, page=number)
 
     def query(self, **changes: Any) -> str:
         """Return it as the end of an address, with changes; other names are added."""
         own = {name: value for name, value in changes.items() if name in self.__dataclass_fields__}
         new = replace(self, **own)
-        values = {one.name: getattr(new, one.name) for one in fields(self)}
+        values = {field.name: getattr(new, field.name) for field in fields(self)}
         values = {name: value for name, value in values.items() if value and (name, value) != ("page", 1)}
         others = {name: value for name, value in changes.items() if name not in own and value is not None}
         return urlencode({**others, **values}, errors="backslashreplace")
@@ -172,7 +172,8 @@ class MarksCache:
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
             about = fold(self._book.rulings(ABOUT_HAND_INS, some), self._book.identity())
             unchanged: Collection[str] = () if some is None else stamps.keys() - changed
-            self._about = {key: one for key, one in self._about.items() if key[0] in unchanged} | about
+            before = {key: decided for key, decided in self._about.items() if key[0] in unchanged}
+            self._about = before | about
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -188,12 +189,12 @@ class ByAttempt(Generic[T]):
 
     def of(self, marks: Iterable[Mark]) -> list[tuple[Mark, T]]:
         """Return marks with what the attempts that count say."""
-        every = [(one, one.attempt) for one in marks if one.attempt is not None]
+        every = [(mark, mark.attempt) for mark in marks if mark.attempt is not None]
         new = [attempt for _, attempt in every if attempt not in self._found]
         for attempt, report in self._book.reports_of(new):
             read = self._read(attempt, report)
             self._found[attempt] = self._equal.setdefault(read, read)
-        return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]
+        return [(mark, self._found[attempt]) for mark, attempt in every if attempt in self._found]
 
 
 # The class
@@ -292,7 +293,7 @@ class DeskReader:
 
     def listed(self, katas: list[str]) -> list[str]:
         """Return which of them a list of learners is about: those without names are never in one with the others."""
-        return [one for one in katas if not self.anonymity.hides(one)] or katas
+        return [kata for kata in katas if not self.anonymity.hides(kata)] or katas
 
     def in_order(self, katas: Sequence[str]) -> list[str]:
         """Return everybody as lists have them: without names by number, as the order of names would tell them."""
@@ -318,7 +319,7 @@ class DeskReader:
                 if (mark := own.get(kata)) is not None:
                     decided = about.get((learner, kata), NOTHING)
                     cells.append(ClassCell(mark, decided.disputed, decided.marker, is_read(about, mark)))
-            if cells and any(self.lets(chosen, one) for one in cells):
+            if cells and any(self.lets(chosen, cell) for cell in cells):
                 found[learner] = cells
         return found
 
@@ -359,17 +360,17 @@ class DeskReader:
             self._line(name, called[name], found[name], namesake=often[called[name]] > 1)
             for name in names[first : first + ON_A_PAGE]
         ]
-        through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
+        through = [cell for cells in found.values() for cell in cells if self.lets(chosen, cell)]
         people = self.course.roster.values()
         return ClassPage(
             lines, {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
-            [one for one in every if one not in katas], len(self.everybody.marks()[0]), len(names), pages,
-            dict(Counter(one.mark.status for one in through)),
-            sorted({one.section for one in people if one.section}), sum(_free(one) for one in through),
+            [kata for kata in every if kata not in katas], len(self.everybody.marks()[0]), len(names), pages,
+            dict(Counter(cell.mark.status for cell in through)),
+            sorted({person.section for person in people if person.section}), sum(map(_free, through)),
         )  # fmt: skip
 
     def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
-        marks = [one.mark for one in cells]
+        marks = [cell.mark for cell in cells]
         return ClassLine(
             learner, name, self.section_of(learner), total(marks, self.course),
             written_total(marks, self.course, every=True), cells, namesake=namesake,
@@ -379,8 +380,9 @@ class DeskReader:
     def waiting(self) -> dict[str, int]:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
-        mine = 0
+        mine = disputed = 0
         for (learner, kata), decided in about.items():
+            disputed += decided.disputed
             mark = marks.get(learner, {}).get(kata)
             if decided.marker == self.author and mark is not None and mark.attempt is not None:
                 mine += not is_read(about, mark)
@@ -391,7 +393,7 @@ class DeskReader:
             if mark.written is not None
             and about.get((mark.learner, mark.kata), NOTHING).marker in ("", self.author)
         )
-        return {"mine": mine, "disputed": sum(one.disputed for one in about.values()), "written": written}
+        return {"mine": mine, "disputed": disputed, "written": written}
 
     def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
@@ -405,27 +407,27 @@ class DeskReader:
     def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
         """Return what the class can be filtered by."""
         found = [
-            FilterChoice("assignment", "Assignment", [(one, one) for one in self.course.assignments]),
-            FilterChoice("kata", "Kata", [(one, self.lessons.title(one)) for one in self.book.katas()]),
+            FilterChoice("assignment", "Assignment", [(name, name) for name in self.course.assignments]),
+            FilterChoice("kata", "Kata", [(kata, self.lessons.title(kata)) for kata in self.book.katas()]),
             FilterChoice(
                 "status", "Status", [(kind, STATUS_STYLES[kind].word) for kind in get_args(KataStatus)]
             ),
-            FilterChoice("section", "Section", [(one, one) for one in sections]),
+            FilterChoice("section", "Section", [(section, section) for section in sections]),
             FilterChoice("only", "Only", list(ONLY.items())),
         ]
-        return [one._replace(options=[("", "all"), *one.options]) for one in found if one.options]
+        return [choice._replace(options=[("", "all"), *choice.options]) for choice in found if choice.options]
 
     def overview(self) -> list[Overview]:
         """Return the course: its assignments, else its katas, with what has become of each."""
         there = self.book.katas()
         groups = [
             (
-                one.title or name,
+                assignment.title or name,
                 Filter(assignment=name),
-                one.due,
-                [kata for kata in one.katas if kata in there],
+                assignment.due,
+                [kata for kata in assignment.katas if kata in there],
             )
-            for name, one in self.course.assignments.items()
+            for name, assignment in self.course.assignments.items()
         ]
         groups += [
             (self.lessons.title(kata), Filter(kata=kata), self.course.due.get(kata), [kata])
@@ -451,33 +453,33 @@ class DeskReader:
     def _figures(self, katas: Sequence[str]) -> dict[str, int]:
         marks, about = self.everybody.marks()
         own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
-        given = [one for one in own if one.handed_in]
+        given = [mark for mark in own if mark.handed_in]
         return {
             "marks": len(own),
             "handed in": len(given),
-            "passed": sum(one.status == "pass" for one in own),
-            "late": sum(one.late or bool(one.late_by) for one in own),
-            "disputed": sum(one.disputed for key, one in about.items() if key[1] in katas),
+            "passed": sum(mark.status == "pass" for mark in own),
+            "late": sum(mark.late or bool(mark.late_by) for mark in own),
+            "disputed": sum(decided.disputed for key, decided in about.items() if key[1] in katas),
             "reviewed": sum(is_read(about, mark) for mark in given),
         }
 
     def groups(self, kata: str) -> list[Group]:
         """Return who fails a kata alike."""
-        return grouped(kata, self._failures.of(one for one in self._marks([kata]) if one.status in WRONG))
+        return grouped(kata, self._failures.of(mark for mark in self._marks([kata]) if mark.status in WRONG))
 
     def decided(self, group: Group) -> int:
         """Return how many of a group have a remark, or other points than the checks gave."""
         about = self.everybody.marks()[1]
-        return sum(about.get((one.learner, one.kata), NOTHING).touched for one in group.members)
+        return sum(about.get((member.learner, member.kata), NOTHING).touched for member in group.members)
 
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
         """Return what each check and mistake tells."""
         every = self._marks(self.katas(chosen))
-        return analysed(self._results.of(one for one in every if one.status not in UNWRITTEN))
+        return analysed(self._results.of(mark for mark in every if mark.status not in UNWRITTEN))
 
     def state(self, kata: str) -> int:
         """Return a number that is another one when something of a kata was handed in or graded since."""
-        return hash(tuple((one.learner, one.attempt) for one in self._marks([kata])))
+        return hash(tuple((mark.learner, mark.attempt) for mark in self._marks([kata])))
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()
@@ -488,7 +490,8 @@ class DeskReader:
         marks, _ = self.everybody.marks()
         if self._problems[0] is not marks:
             # A name is a problem of every assignment that something came in for, and is settled once.
-            self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
+            by_id = {problem.id: problem for problem in problems(self.book, marks)}
+            self._problems = marks, list(by_id.values())
         return self._problems[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
@@ -525,9 +528,9 @@ class DeskReader:
     def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
         mine = (
-            one
-            for one in (self.log() if number is not None else ())
-            if one.number == number and one.by.author == self.author
+            entry
+            for entry in (self.log() if number is not None else ())
+            if entry.number == number and entry.by.author == self.author
         )
         found = next(mine, None)
         return found if found is not None and not found.revoked else None
@@ -540,7 +543,7 @@ class DeskReader:
             for (learner, _), about in fold(decided, self.book.identity()).items()
             for thread in about.threads
         ]
-        return sorted(found, key=lambda one: (one.closed is not None, one.about.made.at))
+        return sorted(found, key=lambda thread: (thread.closed is not None, thread.about.made.at))
 
     def local_time(self, moment: datetime) -> str:
         """Return a moment in the course's time zone."""
@@ -669,9 +672,9 @@ class MarkPage:
         own = everybody.get(row.learner, {})
         # Without names no page is linked that has one, nor the other way round.
         self.katas = [
-            (one, own[one])
-            for one in desk.katas(replace(chosen, kata=""))
-            if one in own and desk.anonymity.hides(one) == self.anonymous
+            (slug, own[slug])
+            for slug in desk.katas(replace(chosen, kata=""))
+            if slug in own and desk.anonymity.hides(slug) == self.anonymous
         ]
         # They name files as they came in, most of them after their learner.
         self.notes = () if self.anonymous else row.notes
@@ -690,8 +693,9 @@ class MarkPage:
             LogEntry(event, self._desk.local_time(event.at)) for event in shown if not self._leaves_out(event)
         ]
         attempts = [event for event in found if isinstance(event, AttemptGraded)]
-        self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
-        self.numbers = {one.attempt: one.number for one in attempts}
+        course = self._desk.course
+        self.attempts = [(attempt, when(attempt.submitted_at, course)) for attempt in reversed(attempts)]
+        self.numbers = {attempt.attempt: attempt.number for attempt in attempts}
         """By attempt, the learner's own numbers, as people see them."""
         own: dict[int | None, int] = {number: attempt for attempt, number in self.numbers.items()}
         named = own.get(whole_number(query.get("number", "")))
@@ -738,9 +742,9 @@ def _files(bundle: Bundle, attempt: int | None, remarks: list[events.Remark]) ->
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
         remarks_at: dict[int, list[events.Remark]] = {}
-        for one in remarks:
-            if (one.attempt, one.file) == (attempt, name):
-                remarks_at.setdefault(one.line, []).append(one)
+        for remark in remarks:
+            if (remark.attempt, remark.file) == (attempt, name):
+                remarks_at.setdefault(remark.line, []).append(remark)
         more = len(source.splitlines()) - len(lines)
         files.append(ShownFile(name, name == bundle.main, lines, remarks_at, max(0, more)))
     return files

@@ -84,22 +84,22 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     note_unmatched(found, katas, system)
 
 
-def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
+def _print(difference: Difference, last: PushTarget | None, where: str) -> PushTarget:
     """Print a line for what differs, after one for its assignment."""
     text = {
-        "push": f"{_mark(one.theirs)} → {points(one.ours or 0.0)}",
-        "kept": f"{_mark(one.theirs)} stays: it was changed in {where} (here {points(one.ours or 0.0)})",
+        "push": f"{_mark(difference.theirs)} → {points(difference.ours or 0.0)}",
+        "kept": f"{_mark(difference.theirs)} stays: it was changed in {where} (here {points(difference.ours or 0.0)})",
         "no_account": f"has no account in this course in {where}",
-    }.get(one.verdict)
+    }.get(difference.verdict)
     lines = []
-    if one.target is not last:
-        lines.append(f"{one.target.title}   {points(one.target.column.max_score)} points")
+    if difference.target is not last:
+        lines.append(f"{difference.target.title}   {points(difference.target.column.max_score)} points")
     if text is not None:
-        name = f"  {one.name}" if one.name != one.learner else ""
-        lines.append(f"  {one.learner}{name}   {text}")
+        name = f"  {difference.name}" if difference.name != difference.learner else ""
+        lines.append(f"  {difference.learner}{name}   {text}")
     for line in lines:
         print_line(line)
-    return one.target
+    return difference.target
 
 
 def _mark(there: RemoteMark) -> str:

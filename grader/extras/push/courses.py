@@ -43,16 +43,16 @@ class CanvasCourse:
         with online.asking(self.title, self.base):
             return [
                 Account(
-                    str(one.id),
+                    str(user.id),
                     online.lowered(
-                        canvas_id=one.id,
-                        sis_user_id=getattr(one, "sis_user_id", None),
+                        canvas_id=user.id,
+                        sis_user_id=getattr(user, "sis_user_id", None),
                         # Both are told only to teachers who may see logins.
-                        sis_login_id=getattr(one, "login_id", None),
-                        learner=getattr(one, "login_id", None),
+                        sis_login_id=getattr(user, "login_id", None),
+                        learner=getattr(user, "login_id", None),
                     ),
                 )
-                for one in self._course.get_users(enrollment_type=["student"])
+                for user in self._course.get_users(enrollment_type=["student"])
             ]
 
     def assignment(self, number: str) -> RemoteAssignment:
@@ -65,7 +65,7 @@ class CanvasCourse:
         """Return everybody's mark."""
         with online.asking(self.title, self.base):
             every = self._assignment(assignment.id).get_submissions()
-            return {str(one.user_id): _canvas_mark(one) for one in every}
+            return {str(submission.user_id): _canvas_mark(submission) for submission in every}
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
@@ -121,23 +121,23 @@ class MoodleCourse:
         """Return who is enrolled; teachers too, whom no roster names."""
         return [
             Account(
-                str(one["id"]),
+                str(user["id"]),
                 online.lowered(
-                    username=one.get("username"),
-                    id_number=one.get("idnumber"),
-                    moodle_id=one.get("idnumber") or one.get("username"),
-                    email=one.get("email"),
-                    learner=one.get("username"),
+                    username=user.get("username"),
+                    id_number=user.get("idnumber"),
+                    moodle_id=user.get("idnumber") or user.get("username"),
+                    email=user.get("email"),
+                    learner=user.get("username"),
                 ),
             )
-            for one in self._call("core_enrol_get_enrolled_users", courseid=self.number)
+            for user in self._call("core_enrol_get_enrolled_users", courseid=self.number)
         ]
 
     def assignment(self, number: str) -> RemoteAssignment:
         """Return an assignment by the number in its address, which is not the one that marks go by."""
         courses = self._call("mod_assign_get_assignments", **{"courseids[0]": self.number})["courses"]
-        every = [one for course in courses for one in course["assignments"]]
-        found = next((one for one in every if str(one["cmid"]) == number), None)
+        every = [assignment for course in courses for assignment in course["assignments"]]
+        found = next((assignment for assignment in every if str(assignment["cmid"]) == number), None)
         if found is None:
             raise UsageError(
                 f"Moodle has no assignment {number} in this course.",
@@ -151,8 +151,8 @@ class MoodleCourse:
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
         """Return everybody's mark."""
         answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
-        grades = [one for part in answer["assignments"] for one in part["grades"]]
-        return {str(one["userid"]): RemoteMark(_moodle_points(one["grade"])) for one in grades}
+        grades = [grade for part in answer["assignments"] for grade in part["grades"]]
+        return {str(grade["userid"]): RemoteMark(_moodle_points(grade["grade"])) for grade in grades}
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark

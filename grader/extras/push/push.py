@@ -109,7 +109,7 @@ class Pusher:
             unsure: learners and katas whose work may lie here under another name: no 0 for these.
         """
         course, accounts = self._book.course, self._client.accounts()
-        columns = [one.column for one in targets]
+        columns = [target.column for target in targets]
         # Before the first target: everybody's reports are read once, whatever the number of columns.
         own = [
             (
@@ -137,24 +137,30 @@ class Pusher:
                     )
                 yield difference
 
-    def push(self, one: Difference) -> Difference:
+    def push(self, difference: Difference) -> Difference:
         """Set a mark that is to be pushed, and note those that are there already; return what became of it."""
-        if one.ours is None or one.verdict not in ("push", "same"):
-            return one
-        push = Push(one.ours, one.theirs.points, arrived=False, author=self._author)
-        if one.verdict == "push":
+        if difference.ours is None or difference.verdict not in ("push", "same"):
+            return difference
+        push = Push(difference.ours, difference.theirs.points, arrived=False, author=self._author)
+        if difference.verdict == "push":
             # Before it is sent: whenever this ends, the next push knows which two marks may be there.
-            self._note(one, push)
-            found = self._client.give(one.target.assignment, one.account, one.ours, one.theirs)
+            self._note(difference, push)
+            found = self._client.give(
+                difference.target.assignment, difference.account, difference.ours, difference.theirs
+            )
             if found is not None:
-                return replace(one, verdict="kept", theirs=found)
-        elif one.sent is not None and one.sent.arrived and one.sent.points == one.ours:
-            return one
-        self._note(one, push._replace(arrived=True))
-        return one
+                return replace(difference, verdict="kept", theirs=found)
+        elif (
+            difference.sent is not None
+            and difference.sent.arrived
+            and difference.sent.points == difference.ours
+        ):
+            return difference
+        self._note(difference, push._replace(arrived=True))
+        return difference
 
-    def _note(self, one: Difference, push: Push) -> None:
-        self._book.note_push(one.learner, one.target.key, push)
+    def _note(self, difference: Difference, push: Push) -> None:
+        self._book.note_push(difference.learner, difference.target.key, push)
 
 
 def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdict:
@@ -172,7 +178,7 @@ def _columns(book: Gradebook, titles: Mapping[str, str]) -> list[Column]:
     """Return a column for each assignment and each kata."""
     own = columns_of(book.rows(), titles)
     every = by_assignment(own, book.course, {})
-    return [*(one for one in every if one.katas), *(one for one in own if not one.written)]
+    return [*(column for column in every if column.katas), *(column for column in own if not column.written)]
 
 
 def _number(course: Course, column: Column) -> str:

@@ -39,28 +39,28 @@ def write_questions(sheets: Sequence[Asked], folder: Path, secret: bytes) -> int
     table = csv.writer(keys, lineterminator="\n")
     table.writerow(("learner", "kata", "question", "kind", "right", "why"))
     learners = 0
-    for learner, group in groupby(sheets, key=lambda one: one.learner):
+    for learner, group in groupby(sheets, key=lambda sheet: sheet.learner):
         theirs, stem = list(group), file_stem(learner, secret)
         learners += 1
         into.write(
             f"questions/{stem}.html", page("questions.html", TEMPLATES, sheets=theirs, letters=LETTERS)
         )
-        for one in theirs:
-            into.write(f"quizzes/{one.kata}-{stem}.txt", _quiz(one))
-            for number, question in enumerate(one.questions, 1):
+        for sheet in theirs:
+            into.write(f"quizzes/{sheet.kata}-{stem}.txt", _quiz(sheet))
+            for number, question in enumerate(sheet.questions, 1):
                 right = LETTERS[question.right]
                 table.writerow(
-                    (defuse(learner), one.kata, number, question.kind, right, defuse(question.why))
+                    (defuse(learner), sheet.kata, number, question.kind, right, defuse(question.why))
                 )
     into.write("quizzes/keys.csv", keys.getvalue())
     into.finish()
     return learners
 
 
-def _quiz(one: Asked) -> str:
+def _quiz(sheet: Asked) -> str:
     """Return a quiz for text2qti: paragraphs of one item are indented alike, and an asterisk marks the right option."""
-    lines = [f"Quiz title: {one.number} {one.kata}", ""]
-    for number, question in enumerate(one.questions, 1):
+    lines = [f"Quiz title: {sheet.number} {sheet.kata}", ""]
+    for number, question in enumerate(sheet.questions, 1):
         text = [_plain(line) for line in [*question.text.splitlines(), question.code] if line]
         lines.append(f"{number}.  {text[0]}")
         lines += [part for line in text[1:] for part in ("", f"    {line}")]

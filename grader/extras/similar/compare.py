@@ -69,18 +69,17 @@ def compare(
     # Without what was given and what the pack holds: everybody has that in common.
     index = _Index(read, given_hashes | known.hashes_of(catalogued), settings)
     alike = _alike(index, settings)
-    pairs = [_pair(index, *one) for one in alike[:MOST_PAIRS]]
+    pairs = [_pair(index, *found) for found in alike[:MOST_PAIRS]]
     close = tuple(_close_to_known(read, given_hashes, catalogued, settings))
-    shown = {side.name for pair in pairs for side in (pair.left, pair.right)} | {
-        one.side.name for one in close
-    }
-    mine = [one for one in read if not one.work.term]
+    sides = [side for pair in pairs for side in (pair.left, pair.right)]
+    shown = {side.name for side in (*sides, *(near.side for near in close))}
+    mine = [submission for submission in read if not submission.work.term]
     return Findings(
         kata=kata.slug,
         number=kata.number,
-        learners=len({one.work.who for one in mine}),
+        learners=len({submission.work.who for submission in mine}),
         handed_in=len(mine),
-        earlier=len({one.work.who for one in read if one.work.term}),
+        earlier=len({submission.work.who for submission in read if submission.work.term}),
         left_out=index.left_out,
         common=index.common,
         pairs=tuple(pairs),
@@ -89,12 +88,21 @@ def compare(
         identical=tuple(_identical(read, given, catalogued)),
         known=close,
         unread=tuple(
-            Unread(learner=one.work.learner, attempt=one.work.attempt, term=one.work.term, why=why)
-            for one in read
-            for why in one.problems
+            Unread(
+                learner=submission.work.learner,
+                attempt=submission.work.attempt,
+                term=submission.work.term,
+                why=why,
+            )
+            for submission in read
+            for why in submission.problems
         ),
         # Of those shown alone: the report is one file, and everybody's text would be most of it.
-        texts={name: tuple(one.lines) for one in read if (name := _side(one, 1.0).name) in shown},
+        texts={
+            name: tuple(submission.lines)
+            for submission in read
+            if (name := _side(submission, 1.0).name) in shown
+        },
         has_solutions=kata.solution is not None,
     )
 
@@ -115,19 +123,19 @@ class _Index:
     def __init__(self, read: Sequence[TokenizedSubmission], ignored: set[int], settings: Settings) -> None:
         self.read = read
         owners: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        for one in read:
-            for value in one.fingerprints:
+        for submission in read:
+            for value in submission.fingerprints:
                 if value not in ignored:
-                    owners[value].add(one.work.who)
-        people = len({one.work.who for one in read})
+                    owners[value].add(submission.work.who)
+        people = len({submission.work.who for submission in read})
         self.common = max(FEWEST, math.ceil(settings.common * people))
         self.learners = {value: len(who) for value, who in owners.items() if len(who) < self.common}
         self.left_out = len(owners) - len(self.learners)
         self._bits = [math.log2((people + PRIOR) / max(count, 1)) for count in range(self.common + 1)]
         self.total = np.zeros(len(read))
         places: dict[int, list[int]] = defaultdict(list)
-        for number, one in enumerate(read):
-            for value in one.fingerprints:
+        for number, submission in enumerate(read):
+            for value in submission.fingerprints:
                 if value in self.learners:
                     places[value].append(number)
                     self.total[number] += self.bits(value)
@@ -154,8 +162,8 @@ _Alike = tuple[float, int, int, int]
 def _alike(index: _Index, settings: Settings) -> list[_Alike]:
     """Return the most alike pair of hand-ins of every two learners, those that share most that is rare first."""
     best: dict[frozenset[tuple[str, str]], list[tuple[float, int, int]]] = defaultdict(list)
-    for left, one in enumerate(index.read):
-        if one.work.term:
+    for left, submission in enumerate(index.read):
+        if submission.work.term:
             continue
         shared = index.shared(left)
         smaller = np.minimum(index.total, index.total[left])
@@ -163,13 +171,13 @@ def _alike(index: _Index, settings: Settings) -> list[_Alike]:
             (shared > 0) & (shared >= settings.rarity) & (shared >= settings.share * smaller)
         ).tolist():
             other = index.read[right].work
-            if (right > left or other.term) and other.who != one.work.who:
-                best[frozenset((one.work.who, other.who))].append((float(shared[right]), left, right))
+            if (right > left or other.term) and other.who != submission.work.who:
+                best[frozenset((submission.work.who, other.who))].append((float(shared[right]), left, right))
     found: list[_Alike] = []
     for alike in best.values():
         bits, left, right = max(alike)
         found.append((bits, left, right, len(alike) - 1))
-    found.sort(key=lambda one: (-one[0], one[1], one[2]))
+    found.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     return found
 
 
@@ -186,8 +194,8 @@ def _pair(index: _Index, bits: float, left: int, right: int, others: int) -> Pai
     )
 
 
-def _side(one: TokenizedSubmission, share: float) -> Side:
-    work = one.work
+def _side(submission: TokenizedSubmission, share: float) -> Side:
+    work = submission.work
     return Side(
         learner=work.learner,
         attempt=work.attempt,
@@ -196,8 +204,8 @@ def _side(one: TokenizedSubmission, share: float) -> Side:
     )
 
 
-def _main(one: TokenizedSubmission) -> str:
-    return one.digests[one.work.bundle.main]
+def _main(submission: TokenizedSubmission) -> str:
+    return submission.digests[submission.work.bundle.main]
 
 
 def _passages(
@@ -266,17 +274,17 @@ def _identical(
     # An answer's name goes before a given file's: that it was handed in is worth a look.
     names = {text.digest: text.name for text in given} | answers
     groups: dict[str, list[tuple[str, TokenizedSubmission]]] = defaultdict(list)
-    for one in read:
-        for file, digest in one.digests.items():
-            groups[digest].append((file, one))
+    for submission in read:
+        for file, digest in submission.digests.items():
+            groups[digest].append((file, submission))
     found = []
     for digest, group in groups.items():
-        people = {one.work.who for _, one in group}
+        people = {submission.work.who for _, submission in group}
         # Two earlier terms that share a file are nobody's business now.
-        current = any(not one.work.term for _, one in group)
-        modules = [file == one.work.bundle.main for file, one in group]
+        current = any(not submission.work.term for _, submission in group)
+        modules = [file == submission.work.bundle.main for file, submission in group]
         if current and (len(people) > 1 or sum(modules) > 1 or digest in answers):
-            where = tuple(_side(one, 1.0) for _, one in group)
+            where = tuple(_side(submission, 1.0) for _, submission in group)
             found.append(
                 Identical(
                     digest=digest,
@@ -286,31 +294,31 @@ def _identical(
                     known=names.get(digest, ""),
                 )
             )
-    yield from sorted(found, key=lambda one: (bool(one.known), -one.learners, one.digest))
+    yield from sorted(found, key=lambda files: (bool(files.known), -files.learners, files.digest))
 
 
 def _close_to_known(
     read: Sequence[TokenizedSubmission], given: set[int], texts: Sequence[known.PackText], settings: Settings
 ) -> Iterator[Known]:
     """Yield hand-ins that are close to what the pack holds and few others have."""
-    mine = [one for one in read if not one.work.term]
+    mine = [submission for submission in read if not submission.work.term]
     index = _Index(mine, given, settings)
     texts_spans = [(text, _spans(text.words)) for text in texts]
-    for number, one in enumerate(mine):
-        own = [value for value in one.fingerprints if value in index.learners]
+    for number, submission in enumerate(mine):
+        own = [value for value in submission.fingerprints if value in index.learners]
         closest = None
         for text, prints in texts_spans:
             bits = sum(index.bits(value) for value in own if value in prints)
             if bits and bits >= settings.rarity and bits >= settings.known_share * index.total[number]:
                 found = (bits, text, prints)
                 closest = found if closest is None or bits > closest[0] else closest
-        if closest is not None and closest[1].digest != _main(one):  # said already
+        if closest is not None and closest[1].digest != _main(submission):  # said already
             bits, text, prints = closest
             yield Known(
-                side=_side(one, bits / index.total[number]),
+                side=_side(submission, bits / index.total[number]),
                 to=text.name,
                 rarity=round(float(bits), 1),
-                passages=_passages(one, text.words, prints, index.learners),
+                passages=_passages(submission, text.words, prints, index.learners),
             )
 
 

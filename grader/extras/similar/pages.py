@@ -76,7 +76,7 @@ def similar_page(
         titles: of katas, by slug.
         most: pairs of a kata that are shown line by line.
     """
-    sections = [section_of(one, titles.get(one.kata, one.kata), most) for one in found]
+    sections = [section_of(findings, titles.get(findings.kata, findings.kata), most) for findings in found]
     return page("similar.html", TEMPLATES, sections=sections, unread=unread, words=WORDS, most=most)
 
 
@@ -88,35 +88,40 @@ def _plainly(side: Side) -> tuple[str, str]:
     return side.name, ""
 
 
-def section_of(one: Findings, title: str, most: int, shown: Shown = _plainly) -> Section:
+def section_of(findings: Findings, title: str, most: int, shown: Shown = _plainly) -> Section:
     """Return what a page shows of one kata, as `similar.html` draws it."""
     return Section(
-        one,
+        findings,
         title,
-        [_twin(one, pair, number, shown) for number, pair in enumerate(one.pairs[:most], 1)],
-        [_beside_known(one, near, number, shown) for number, near in enumerate(one.known[:most], 1)],
+        [_twin(findings, pair, number, shown) for number, pair in enumerate(findings.pairs[:most], 1)],
+        [
+            _beside_known(findings, near, number, shown)
+            for number, near in enumerate(findings.known[:most], 1)
+        ],
     )
 
 
-def _twin(one: Findings, pair: Pair, number: int, shown: Shown) -> _Twin:
+def _twin(findings: Findings, pair: Pair, number: int, shown: Shown) -> _Twin:
     names = shown(pair.left)[0], shown(pair.right)[0]
-    id, title = f"{one.kata}-{number}", text.name(" and ".join(names))
+    id, title = f"{findings.kata}-{number}", text.name(" and ".join(names))
     columns = [
-        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages], shown),
-        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages], shown),
+        _column(f"{id}a", pair.left, findings, [passage.left for passage in pair.passages], shown),
+        _column(f"{id}b", pair.right, findings, [passage.right for passage in pair.passages], shown),
     ]
     learners = pair.left.learner, pair.right.learner
     return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others, learners)
 
 
-def _beside_known(one: Findings, near: Known, number: int, shown: Shown) -> _Twin:
-    id, title = f"{one.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
-    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages], shown)
+def _beside_known(findings: Findings, near: Known, number: int, shown: Shown) -> _Twin:
+    id, title = f"{findings.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
+    column = _column(f"{id}a", near.side, findings, [passage.left for passage in near.passages], shown)
     return _Twin(id, title, near.rarity, near.passages, [column])
 
 
-def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]], shown: Shown) -> _Column:
-    lines = one.texts.get(side.name, ())
+def _column(
+    id: str, side: Side, findings: Findings, places: Sequence[tuple[int, int]], shown: Shown
+) -> _Column:
+    lines = findings.texts.get(side.name, ())
     shared = {number for first, last in places for number in range(first, last + 1)}
     drawn = [
         _Line(number, text.cut(line), number in shared) for number, line in enumerate(lines[:MAX_LINES], 1)

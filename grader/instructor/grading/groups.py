@@ -72,7 +72,7 @@ def grouped(kata: str, failing: Iterable[tuple[Mark, FailedHandIn]]) -> list[Gro
         Group(likeness[:12], kata, *those[0][1][1:], tuple(member for member, _ in those))
         for likeness, those in found.items()
     ]
-    return sorted(made, key=lambda one: -len(one.members))
+    return sorted(made, key=lambda group: -len(group.members))
 
 
 def failure_of(book: Gradebook, attempt: int, report: KataReport) -> FailedHandIn:

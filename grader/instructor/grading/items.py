@@ -72,9 +72,9 @@ def analysed(graded: Iterable[tuple[Mark, Results]]) -> list[ItemAnalysis]:
     """Return the same of hand-ins whose results are known."""
     learners: dict[str, int] = {}
     alike: dict[tuple[str, Results], list[tuple[int, int]]] = {}
-    for one, results in graded:
-        who = learners.setdefault(one.learner, len(learners))
-        alike.setdefault((one.kata, results), []).append((who, one.attempts))
+    for mark, results in graded:
+        who = learners.setdefault(mark.learner, len(learners))
+        alike.setdefault((mark.kata, results), []).append((who, mark.attempts))
     checks = {(kata, check): name for kata, results in alike for check, name, _ in results.checks}
     places = {key: place for place, key in enumerate(checks)}
     table, attempts = (np.full((len(learners), len(checks)), np.nan) for _ in range(2))
@@ -104,7 +104,7 @@ def _of_checks(
         found.append(
             ItemAnalysis(kata, "check", name, int(counts[place]), hard, discrimination[place], needed, flag)
         )
-    return sorted(found, key=lambda one: -one.difficulty)
+    return sorted(found, key=lambda item: -item.difficulty)
 
 
 def _flag(hard: float, discrimination: float | None, results: int) -> str:
@@ -137,7 +137,7 @@ def _of_mistakes(
         for name, part, correlation in zip(names, 1 - free.mean(0), tells, strict=True):
             known = None if np.isnan(correlation) else float(correlation)
             found.append(ItemAnalysis(kata, "mistake", name, len(made), float(part), known, None, ""))
-    return sorted(found, key=lambda one: -one.difficulty)
+    return sorted(found, key=lambda item: -item.difficulty)
 
 
 def discriminations(table: Numbers) -> list[float | None]:

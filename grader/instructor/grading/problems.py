@@ -91,7 +91,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
     }
     # By its text: what somebody ignored comes back when something else is wrong with it.
     left = [problem for problem in found if (problem.learner, problem.kata, problem.text) not in ignored]
-    return sorted(left, key=lambda one: order.get(one.of, -1))
+    return sorted(left, key=lambda problem: order.get(problem.of, -1))
 
 
 def unsettled(book: Gradebook) -> Unmatched:
@@ -155,10 +155,11 @@ def _unfinished(book: Gradebook) -> Iterator[Problem]:
             yield Problem(of, NOT_GRADED, "", "", f"{counted(count, 'hand-in')}: {run.words}", run.command)
 
 
-def _redrawn(one: RedrawnCheck) -> str:
+def _redrawn(check: RedrawnCheck) -> str:
     return (
-        f"{one.kata}, {one.name}: drawn again {counted(one.draws, 'time')} in {counted(one.hand_ins, 'hand-in')}, "
-        "because the reference failed these draws; it cost nobody points, and is for the author to mend"
+        f"{check.kata}, {check.name}: drawn again {counted(check.draws, 'time')} in "
+        f"{counted(check.hand_ins, 'hand-in')}, because the reference failed these draws; "
+        "it cost nobody points, and is for the author to mend"
     )
 
 

@@ -338,13 +338,13 @@ def _refuse_several(entries: list[Entry], of: _Class) -> None:
     looked_at = list(several.items())[:_LOOKED_AT]
     if len(several) < 2 or any(of.is_learner(name) for name, _ in looked_at):
         return
-    below = [(one, inside(_opened(one) or one)) for _, one in looked_at]
+    below = [(entry, inside(_opened(entry) or entry)) for _, entry in looked_at]
     people = [_named_by_system(there) for _, there in below]
     # One name is a file that a learner called so; several people's in one folder no learner has.
     downloads = any(len(names) > 1 for names in people)
     classes = [
-        one
-        for (one, there), names in zip(below, people, strict=True)
+        entry
+        for (entry, there), names in zip(below, people, strict=True)
         if (downloads and names) or _why_class(there, of)
     ]
     if 2 * len(classes) > len(looked_at):
