@@ -29,9 +29,9 @@ from grader.api import (
     whole_number,
     written,
 )
+from grader.extras.desk.process import take
 from grader.extras.desk.queries import DeskReader, Filter
 from grader.extras.desk.sheets import Sheets
-from grader.extras.desk.taking import take
 
 Form = Mapping[str, str]
 MOST_LETTERS = 20_000
@@ -145,12 +145,12 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     if found is None or found.stamp != form.get("stamp"):
         raise ConflictError("In the meantime somebody handed in or was graded.", "Look at the group again.")
     word = desk.anonymity.pseudonym
-    members = [member for member in found.members if not form.get(f"out:{word(member.learner, kata)}")]
+    everybody = (member.learner for member in found.members)
+    names = [name for name in everybody if not form.get(f"out:{word(name, kata)}")]
     if not form.get("points", "").strip():
-        rows = desk.book.rows(katas=[kata], learners=[member.learner for member in members])
+        rows = desk.book.rows(katas=[kata], learners=names)
         return desk.book.decide_together([_at_fault(desk, row, made) for row in rows])
     kind = events.Override if form.get("set") else events.Adjust
-    names = [member.learner for member in members]
     points = _points(desk, form, kind, names)
     return desk.book.decide_together(
         [kind(learner=name, kata=kata, points=points, made=made) for name in names]

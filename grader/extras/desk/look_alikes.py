@@ -113,16 +113,11 @@ def main() -> None:
     place, kata = process.question(tuple[process.BookAddress, str])
     try:
         with place.open() as book:
-            process.answer(_found(book, Catalogue.discover().resolve_one(kata)))
+            contents = book.contents_of_kata(kata)
+            works = [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
+            process.answer(SIMILAR.compare(Catalogue.discover().resolve_one(kata), works))
     except KataError as error:
         sys.exit(error.message)
-
-
-def _found(book: Gradebook, kata: Kata) -> Any:
-    contents = book.contents_of_kata(kata.slug)
-    return SIMILAR.compare(
-        kata, [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
-    )
 
 
 if __name__ == "__main__":

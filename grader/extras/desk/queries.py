@@ -30,7 +30,6 @@ from grader.api import (
     Decided,
     Gradebook,
     Group,
-    HistoryEvent,
     ItemAnalysis,
     KataReport,
     KataStatus,
@@ -356,10 +355,16 @@ class DeskReader:
         # Of the whole class, not of this page: learners who share a name are told apart on every page.
         called = {name: self.anonymity.name(name, *katas) for name in self.everybody.marks()[0]}
         often = Counter(called.values())
-        lines = [
-            self._line(name, called[name], found[name], namesake=often[called[name]] > 1)
-            for name in names[first : first + ON_A_PAGE]
-        ]
+        lines = []
+        for name in names[first : first + ON_A_PAGE]:
+            marks = [cell.mark for cell in found[name]]
+            written = written_total(marks, self.course, every=True)
+            namesake = often[called[name]] > 1
+            stranger = bool(self.course.roster) and self.course.person(name) is None
+            section, whole = self.section_of(name), total(marks, self.course)
+            lines.append(
+                ClassLine(name, called[name], section, whole, written, found[name], namesake, stranger)
+            )
         through = [cell for cells in found.values() for cell in cells if self.lets(chosen, cell)]
         people = self.course.roster.values()
         return ClassPage(
@@ -367,14 +372,6 @@ class DeskReader:
             [kata for kata in every if kata not in katas], len(self.everybody.marks()[0]), len(names), pages,
             dict(Counter(cell.mark.status for cell in through)),
             sorted({person.section for person in people if person.section}), sum(map(_free, through)),
-        )  # fmt: skip
-
-    def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
-        marks = [cell.mark for cell in cells]
-        return ClassLine(
-            learner, name, self.section_of(learner), total(marks, self.course),
-            written_total(marks, self.course, every=True), cells, namesake=namesake,
-            stranger=bool(self.course.roster) and self.course.person(learner) is None,
         )  # fmt: skip
 
     def waiting(self) -> dict[str, int]:
@@ -434,34 +431,28 @@ class DeskReader:
             for kata in there
             if self.course.assignment_of(kata) is None
         ]
-        return [
-            Overview(title, chosen.query(), when(due, self.course), self._figures(katas))
-            for title, chosen, due, katas in groups
-        ]
+        marks, about = self.everybody.marks()
+        found = []
+        for title, chosen, due, katas in groups:
+            own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
+            given = [mark for mark in own if mark.handed_in]
+            figures = {
+                "marks": len(own),
+                "handed in": len(given),
+                "passed": sum(mark.status == "pass" for mark in own),
+                "late": sum(mark.late or bool(mark.late_by) for mark in own),
+                "disputed": sum(decided.disputed for key, decided in about.items() if key[1] in katas),
+                "reviewed": sum(is_read(about, mark) for mark in given),
+            }
+            found.append(Overview(title, chosen.query(), when(due, self.course), figures))
+        return found
 
     def troubles(self) -> list[Mark]:
         """Return what no check could judge, the first of it, with the reason."""
         marks, _ = self.everybody.marks()
-        stuck = {
-            (name, kata): mark
-            for name, own in marks.items()
-            for kata, mark in own.items()
-            if mark.status in ("error", "timeout")
-        }
-        return [mark for mark in islice(stuck.values(), TROUBLES) if mark.trouble]
-
-    def _figures(self, katas: Sequence[str]) -> dict[str, int]:
-        marks, about = self.everybody.marks()
-        own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
-        given = [mark for mark in own if mark.handed_in]
-        return {
-            "marks": len(own),
-            "handed in": len(given),
-            "passed": sum(mark.status == "pass" for mark in own),
-            "late": sum(mark.late or bool(mark.late_by) for mark in own),
-            "disputed": sum(decided.disputed for key, decided in about.items() if key[1] in katas),
-            "reviewed": sum(is_read(about, mark) for mark in given),
-        }
+        every = (mark for own in marks.values() for mark in own.values())
+        stuck = (mark for mark in every if mark.status in ("error", "timeout"))
+        return [mark for mark in islice(stuck, TROUBLES) if mark.trouble]
 
     def groups(self, kata: str) -> list[Group]:
         """Return who fails a kata alike."""
@@ -508,32 +499,22 @@ class DeskReader:
 
     def log(self) -> list[LogEntry]:
         """Return what was decided last, by everybody, the newest first."""
-        return [
-            LogEntry(
-                self._unnamed(event, kata),
-                self.local_time(event.at),
-                self.anonymity.pseudonym(learner or "", kata),
-                kata,
-            )
-            for learner, kata, event in self.book.decisions(LOGGED)
-        ]
-
-    def _unnamed(self, event: Decided | TakenBack, kata: str | None) -> Decided | TakenBack:
-        """Return a decision as it is shown: one about a pair names the other learner first."""
-        match event:
-            case Decided(decision=events.Alike()) if self.anonymity.hides(kata):
-                return Decided(event.decision, event.decision.made.comment)
-        return event
+        entries = []
+        for learner, kata, event in self.book.decisions(LOGGED):
+            match event:
+                # One about a pair names the other learner first.
+                case Decided(decision=events.Alike(made=made)) if self.anonymity.hides(kata):
+                    event = Decided(event.decision, made.comment)
+            word = self.anonymity.pseudonym(learner or "", kata)
+            entries.append(LogEntry(event, self.local_time(event.at), word, kata))
+        return entries
 
     def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
-        mine = (
-            entry
-            for entry in (self.log() if number is not None else ())
-            if entry.number == number and entry.by.author == self.author
-        )
-        found = next(mine, None)
-        return found if found is not None and not found.revoked else None
+        for entry in self.log() if number is not None else ():
+            if entry.number == number and entry.by.author == self.author:
+                return None if entry.revoked else entry
+        return None
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
@@ -688,9 +669,13 @@ class MarkPage:
 
     def _read_attempts(self, query: Mapping[str, str]) -> None:
         found = self._desk.book.history(self.row.learner, self.row.kata)
-        shown = (event for event in found if not isinstance(event, AttemptGraded))
+        # Remarks are next to their lines; the others name somebody who has no name here.
+        hidden = (events.Remark, events.Alias, events.Alike) if self.anonymous else (events.Remark,)
         self.events = [
-            LogEntry(event, self._desk.local_time(event.at)) for event in shown if not self._leaves_out(event)
+            LogEntry(event, self._desk.local_time(event.at))
+            for event in found
+            if not isinstance(event, AttemptGraded)
+            and not (isinstance(event, Decided) and isinstance(event.decision, hidden))
         ]
         attempts = [event for event in found if isinstance(event, AttemptGraded)]
         course = self._desk.course
@@ -706,15 +691,6 @@ class MarkPage:
         if not {self.attempt, self.other} - {None} <= self.numbers.keys():
             raise UsageError(f"{query.get('learner')} has no such attempt of {self.row.kata}.")
         self.counts = self.attempt == self.row.attempt
-
-    def _leaves_out(self, event: HistoryEvent) -> bool:
-        """Return whether an event is shown elsewhere, or names somebody who has no name here."""
-        match event:
-            case Decided(decision=events.Remark()):
-                return True
-            case Decided(decision=events.Alias() | events.Alike()):
-                return self.anonymous
-        return False
 
     def _read_rulings(self) -> None:
         desk, kata = self._desk, self.row.kata
@@ -763,26 +739,18 @@ def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
     return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
 
 
-def _there(mark: Mark) -> bool:
-    """Whether there is anything to look at."""
-    return mark.handed_in or mark.changed or mark.written is not None
-
-
-def _queued(cell: ClassCell, chosen: Filter) -> bool:
-    """Whether it comes in the queue: what passed, and who handed in nothing, only where they are asked for."""
-    if chosen.status or chosen.only or chosen.queue:
-        return True
-    return cell.disputed or (cell.mark.handed_in and cell.mark.status != "pass")
-
-
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
     found = desk.matching(chosen, [kata]).items()
-    through = {
-        name: cell
-        for name, (cell,) in found
-        if desk.lets(chosen, cell) and (chosen.status or chosen.queue or _there(cell.mark))
-    }
-    names = [name for name, cell in through.items() if name == learner or _queued(cell, chosen)]
+    through, names = [], []
+    for name, (cell,) in found:
+        mark = cell.mark
+        something = mark.handed_in or mark.changed or mark.written is not None
+        if desk.lets(chosen, cell) and (chosen.status or chosen.queue or something):
+            through.append(name)
+            # What passed, and who handed in nothing, come only if a filter names them.
+            open_ = cell.disputed or (mark.handed_in and mark.status != "pass")
+            if name == learner or chosen.status or chosen.only or chosen.queue or open_:
+                names.append(name)
     place = None
     if learner in names:
         at = names.index(learner)

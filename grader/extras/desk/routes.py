@@ -132,7 +132,7 @@ class Desk:
         return self._page("answer.html", chosen=chosen, page=self._sheets.answer(query, chosen), **more)
 
     def _disputes(self, query: Mapping[str, str], **more: Any) -> str:
-        return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
+        return self._page("disputes.html", threads=self.reader.disputes(), **more)
 
     def _log(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)

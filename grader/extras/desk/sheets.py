@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
 
 from grader.api import (
     WITHDRAWN,
@@ -21,7 +24,23 @@ from grader.api import (
     load_sheet,
 )
 from grader.extras.desk.queries import NOTHING, DeskReader, Filter, LogEntry
-from grader.extras.desk.wordings import AnswerGroup, worded
+
+MOST_REMARKS = 200
+NEAR = 85
+"""Percent of the letters, in order, that two answers share to be nearly the same."""
+SHORT = 20
+"""Letters; answers that are shorter differ as soon as one letter does."""
+LONGEST = 2000
+"""Letters that are compared: of longer answers the beginning."""
+
+
+class AnswerGroup(NamedTuple):
+    """What an answer says, as a place among all answers to its question."""
+
+    group: int
+    """0 for what most people say, or nearly say."""
+    words: int
+    """Answers with one number say the same but for blanks, capitals and a full stop: one mark is right for all."""
 
 
 class AnswerPlace(NamedTuple):
@@ -178,15 +197,13 @@ class Sheets:
                         kata, question, learner, question in waiting, marker, digest, given.get(question)
                     )
                     by_question.setdefault(question, []).append(place)
-            for question in sorted(by_question):
-                found += self._in_order(kata, question, by_question[question])
+            for question, answers in sorted(by_question.items()):
+                people = Counter(place.digest for place in answers if place.digest)
+                wordings = self._wordings(kata, question, people)
+                known = [place._replace(wording=wordings.get(place.digest)) for place in answers]
+                # What most people say comes first; learners stay in their order where they say the same.
+                found += sorted(known, key=lambda place: (place.wording is None, place.wording))
         return found
-
-    def _in_order(self, kata: str, question: int, places: list[AnswerPlace]) -> list[AnswerPlace]:
-        wordings = self._wordings(kata, question, Counter(place.digest for place in places if place.digest))
-        known = [place._replace(wording=wordings.get(place.digest)) for place in places]
-        # What most people say comes first; learners stay in their order where they say the same.
-        return sorted(known, key=lambda place: (place.wording is None, place.wording))
 
     def _wordings(self, kata: str, question: int, people: Counter[str]) -> dict[str, AnswerGroup]:
         before, found = self._worded.get((kata, question), (None, {}))
@@ -234,7 +251,17 @@ class Sheets:
         question = QuestionAnswers(*here[:2], of_question, self._desk.author)
         own = every[at] if at < len(every) else None
         same = [place for place in self._alike(own, of_question) if place is not own]
-        queue = self._queue(every, at, {place[:3] for place in same})
+        # From here on and round again, so that what was skipped comes back at the end.
+        waiting = [place for place in every[at + 1 :] + every[:at] if self.may_mark(place)]
+        # One that says the same is marked along with this one, and need not be read next.
+        along = {place[:3] for place in same}
+        others = [place for place in waiting if place[:3] not in along]
+        first = (place for place in others if place.marker == self._desk.author)
+        queue = AnswerQueue(
+            every[at - 1] if 0 < at < len(every) else None,
+            next(first, others[0] if others else None),
+            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
+        )
         events = [
             LogEntry(event, self._desk.local_time(event.at))
             for event in self._desk.book.history(learner, kata)
@@ -243,18 +270,6 @@ class Sheets:
             and event.decision.question == answer.number
         ]
         return AnswerPage(shown, answer, word, own, question, same, queue, events)
-
-    def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
-        # From here on and round again, so that what was skipped comes back at the end.
-        waiting = [place for place in every[at + 1 :] + every[:at] if self.may_mark(place)]
-        # One that says the same is marked along with this one, and need not be read next.
-        others = [place for place in waiting if place[:3] not in along]
-        first = (place for place in others if place.marker == self._desk.author)
-        return AnswerQueue(
-            every[at - 1] if 0 < at < len(every) else None,
-            next(first, others[0] if others else None),
-            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
-        )
 
     def similar_answers(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
         """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""
@@ -272,4 +287,42 @@ class Sheets:
         return place.waits and place.marker in ("", self._desk.author)
 
 
-MOST_REMARKS = 200
+# Answers that say the same: the same words, or nearly the same, so that they are read one after the other
+
+
+def worded(texts: Mapping[str, str], people: Mapping[str, int]) -> dict[str, AnswerGroup]:
+    """Return what answers say.
+
+    Args:
+        texts: the answers, by digest.
+        people: how many wrote each.
+    """
+    plain = {digest: _plain(text) for digest, text in texts.items()}
+    often = Counter[str]()
+    for digest, words in plain.items():
+        often[words] += people.get(digest, 0)
+    # What most people wrote comes first and gathers what is near it. Only with these is anything compared: with every
+    # pair, a large class of different answers would take seconds.
+    order = sorted(often, key=lambda words: (-often[words], words))
+    heads: dict[str, int] = {}
+    group = {words: _group(words, heads) for words in order}
+    size = Counter[int]()
+    for words, number in group.items():
+        size[number] += often[words]
+    rank = {number: place for place, (number, _) in enumerate(size.most_common())}
+    place = {words: number for number, words in enumerate(order)}
+    return {digest: AnswerGroup(rank[group[words]], place[words]) for digest, words in plain.items()}
+
+
+def _group(words: str, heads: dict[str, int]) -> int:
+    """Return the group of an answer: of the nearest that leads one, else a new one."""
+    head = words[:LONGEST]
+    found = None
+    if len(head) >= SHORT:
+        found = process.extractOne(head, heads.keys(), scorer=fuzz.ratio, score_cutoff=NEAR)
+    return heads[found[0]] if found is not None else heads.setdefault(head, len(heads))
+
+
+def _plain(text: str) -> str:
+    # Signs stay: without them x < y and x > y would be the same answer.
+    return re.sub(r"\s+", " ", text).strip(" .!").casefold()

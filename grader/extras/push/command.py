@@ -26,7 +26,7 @@ from grader.api import (
 
 if TYPE_CHECKING:
     from grader.api import Gradebook
-    from grader.extras.push.online import RemoteMark
+    from grader.extras.push.courses import RemoteMark
     from grader.extras.push.push import Difference, PushTarget
 
 
@@ -91,14 +91,11 @@ def _print(difference: Difference, last: PushTarget | None, where: str) -> PushT
         "kept": f"{_mark(difference.theirs)} stays: it was changed in {where} (here {points(difference.ours or 0.0)})",
         "no_account": f"has no account in this course in {where}",
     }.get(difference.verdict)
-    lines = []
     if difference.target is not last:
-        lines.append(f"{difference.target.title}   {points(difference.target.column.max_score)} points")
+        print_line(f"{difference.target.title}   {points(difference.target.column.max_score)} points")
     if text is not None:
         name = f"  {difference.name}" if difference.name != difference.learner else ""
-        lines.append(f"  {difference.learner}{name}   {text}")
-    for line in lines:
-        print_line(line)
+        print_line(f"  {difference.learner}{name}   {text}")
     return difference.target
 
 

@@ -134,7 +134,7 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
     out = console()
     for findings in found:
         _print(findings, out)
-    _print_unread(unread, out)
+    _lines(out, [f"not compared  {who}: {why}" for who, why in unread], "that could not be read")
     if not found:
         out.print("Nothing to compare: nothing was handed in for these katas.")
     elif options.page_file is not None:
@@ -215,9 +215,8 @@ def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:
                     Candidate(submission.learner, submission.bundle, term=term)
                 )
             elif submission.status == "error":
-                read.unread.append(
-                    (_named(submission.learner, submission.kata, term), submission.message or "")
-                )
+                who = f"{submission.learner}, {submission.kata}" + (f" ({term})" if term else "")
+                read.unread.append((who, submission.message or ""))
     return read
 
 
@@ -235,10 +234,6 @@ def _from_gradebook(
             for learner, attempt, bundle in book.contents_of_kata(kata.slug):
                 read.works[kata.slug].append(Candidate(learner, bundle, attempt, term))
     return read
-
-
-def _named(learner: str, kata: str, term: str) -> str:
-    return f"{learner}, {kata}" + (f" ({term})" if term else "")
 
 
 # --- how it is shown ---
@@ -264,7 +259,8 @@ def _print(findings: Findings, out: Console) -> None:
     out.print(f"   {people}", style="dim")
     if not findings.has_solutions:
         note(f"warning: this install has no solutions of {findings.kata}; what is in them is not left out.")
-    for same in (each for each in findings.identical if each.is_relevant):
+    relevant = [same for same in findings.identical if same.is_relevant]
+    for same in relevant:
         names = list(dict.fromkeys(side.name for side in same.where))
         known = f", {same.known} unchanged" if same.known else ""
         _line(out, f"  identical  {same.file}{known}: {listed(names, SHOWN)}")
@@ -284,7 +280,7 @@ def _print(findings: Findings, out: Console) -> None:
         for near in findings.known
     ]
     _lines(out, close, "that are close to what the pack holds", indent="  ")
-    if not (findings.pairs or findings.known or any(each.is_relevant for each in findings.identical)):
+    if not (findings.pairs or findings.known or relevant):
         _line(out, "  no two hand-ins share anything that few others have")
     unread = []
     for each in findings.unread:
@@ -321,7 +317,3 @@ def _lines(out: Console, lines: Sequence[str], what: str, *, indent: str = "") -
         _line(out, line)
     if len(lines) > SHOWN:
         _line(out, f"{indent}… and {len(lines) - SHOWN} more {what}")
-
-
-def _print_unread(unread: list[tuple[str, str]], out: Console) -> None:
-    _lines(out, [f"not compared  {who}: {why}" for who, why in unread], "that could not be read")
