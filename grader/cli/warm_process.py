@@ -274,16 +274,13 @@ def spawner() -> Callable[[], None]:
 
         from grader.errors import KataError
 
-        how: dict[str, Any] = {
-            "stdin": DEVNULL,
-            "stdout": DEVNULL,
-            "stderr": DEVNULL,
-            "start_new_session": True,
-        }
+        streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), DEVNULL)
         with suppress(OSError, KataError):
             folder = _private(_folder(known))
             empty = Path(_private(os.path.join(folder, "empty")))
-            interpreter.start(__name__, [folder], empty, variables=variables, **how)
+            interpreter.start(
+                __name__, [folder], empty, variables=variables, start_new_session=True, **streams
+            )
 
     return spawn
 
