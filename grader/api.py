@@ -128,4 +128,5 @@ else:
     def __getattr__(name):
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return load(f"{_HOMES[name]}:{name}")
+        # Not `load`: a name may be that of a module, which nothing has imported yet.
+        return getattr(__import__(_HOMES[name], fromlist=[name]), name)

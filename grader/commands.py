@@ -5,17 +5,17 @@ import os
 from typing import Any
 
 CORE = {
-    "list": "grader.cli.learner.list:list_katas",
+    "list": "grader.cli.status:list_katas",
     "start": "grader.cli.learner.start:start",
-    "show": "grader.cli.learner.show:show",
+    "show": "grader.cli.learner.reading:show",
     "check": "grader.cli.learner.check:check",
     "try": "grader.cli.learner.try_:try_",
     "watch": "grader.cli.learner.watch:watch",
-    "hint": "grader.cli.learner.hint:hint",
-    "solution": "grader.cli.learner.solution:solution",
-    "reset": "grader.cli.learner.reset:reset",
+    "hint": "grader.cli.learner.reading:hint",
+    "solution": "grader.cli.learner.reading:solution",
+    "reset": "grader.cli.learner.start:reset",
     "demo": "grader.cli.learner.demo:demo",
-    "run": "grader.cli.learner.run:run",
+    "run": "grader.cli.learner.demo:run",
     "data": "grader.cli.learner.data:data",
     "doctor": "grader.cli.doctor:doctor",
     "completion": "grader.cli.completion:completion",
@@ -40,8 +40,6 @@ def load(target: str) -> Any:
     """Import what a target such as `package.module:name` names, or a whole module."""
     module, _, name = target.partition(":")
     found = importlib.import_module(module)
-    if name and not hasattr(found, name):  # a module that nobody has imported yet
-        importlib.import_module(f"{module}.{name}")
     return getattr(found, name) if name else found
 
 

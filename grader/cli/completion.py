@@ -37,7 +37,15 @@ def completion(shell: str | None, install: bool) -> None:
             "Which shell?" if not chosen else f"There is no completion for {chosen}.",
             f"Name one: kata completion {'|'.join(SHELLS)}{' --install' if install else ''}",
         )
-    script = _script(chosen)
+    from click.shell_completion import get_completion_class
+
+    from grader.cli.main import cli
+
+    kind = get_completion_class(chosen)
+    if kind is None:
+        raise UsageError(f"This version of click has no completion for {chosen}.")
+    source = kind(cli, {}, "kata", "_KATA_COMPLETE")
+    script = str(source.source_template % source.source_vars())  # `source` starts bash to ask for its version
     if not install:
         click.echo(script)
         return
@@ -48,18 +56,6 @@ def completion(shell: str | None, install: bool) -> None:
         file = _folder(chosen) / ("kata.fish" if chosen == "fish" else "kata")
         _write(file, f"{_MARK} {chosen}\n{script}\n")
     note("Open a new shell, then try: kata check <Tab>")
-
-
-def _script(shell: str) -> str:
-    from click.shell_completion import get_completion_class
-
-    from grader.cli.main import cli
-
-    made = get_completion_class(shell)
-    if made is None:
-        raise UsageError(f"This version of click has no completion for {shell}.")
-    one = made(cli, {}, "kata", "_KATA_COMPLETE")
-    return str(one.source_template % one.source_vars())  # `source` starts bash to ask for its version
 
 
 def _folder(shell: str) -> Path:

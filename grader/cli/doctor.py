@@ -74,7 +74,14 @@ def _examined() -> tuple[dict[str, object], list[str], bool]:
     device, no_device = _device()
     launcher, no_launcher = _launcher()
     isolation, not_isolated = _isolation(found, launcher)
-    packs, broken = _packs()
+    packs: list[str] = []
+    broken: list[str] = []
+    try:
+        for pack in Catalogue.discover().packs:
+            where = "here" if pack.solutions else "not here"
+            packs.append(f"{pack.name} {pack.version} ({len(pack.katas)} katas, solutions {where})")
+    except KataError as error:
+        broken.append(f"A pack is broken: {error.message}")
     readable, hidden, exposed = _view([] if broken else answers())
     facts: dict[str, object] = {
         "kata": __version__,
@@ -100,7 +107,7 @@ def _examined() -> tuple[dict[str, object], list[str], bool]:
     }
     # What people can mend soonest comes first.
     why = filter(None, (*lacking, no_device, no_launcher, not_isolated))
-    notes = [*_requirements(), *_untried(), *_slow(), *found.missing, *why, *exposed, *broken]
+    notes = [*_requirements(), *_remarks(), *found.missing, *why, *exposed, *broken]
     return facts, notes, bool(broken)
 
 
@@ -172,8 +179,8 @@ def _required() -> list[Requirement]:
         return []
 
 
-def _untried() -> Iterator[str]:
-    """Yield what is newer or older than what Kata has been tried with."""
+def _remarks() -> Iterator[str]:
+    """Yield what is newer or older than what Kata has been tried with, and why checks take longer here, if they do."""
     python = ".".join(platform.python_version_tuple()[:2])
     if python != TRIED["Python"]:
         yield (
@@ -185,10 +192,6 @@ def _untried() -> Iterator[str]:
         yield (
             f"Kata has not been tried with torch {torch}. If something is odd: pip install 'torch=={TRIED['torch']}.*'"
         )
-
-
-def _slow() -> Iterator[str]:
-    """Yield that checks take longer here, if they do."""
     if (pace := machine.pace()) > 1:
         yield (
             f"This machine is slow: a check may take {pace:g} times as long as its kata says. "
@@ -267,14 +270,3 @@ def _view(references: list[Path]) -> tuple[list[str], list[str], list[str]]:
 
 
 _SYSTEMS = ("/dev/", "/proc/", "/sys/", "/etc/", "/usr/share/zoneinfo")
-
-
-def _packs() -> tuple[list[str], list[str]]:
-    try:
-        catalogue = Catalogue.discover()
-    except KataError as error:
-        return [], [f"A pack is broken: {error.message}"]
-    return [
-        f"{pack.name} {pack.version} ({len(pack.katas)} katas, solutions {'here' if pack.solutions else 'not here'})"
-        for pack in catalogue.packs
-    ], []

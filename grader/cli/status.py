@@ -1,15 +1,15 @@
-"""`kata` alone: where am I, and what to type next."""
+"""`kata` alone: where am I, and what to type next; and `kata list`: everything there is, and how far you are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader import __version__
 from grader.catalogue import Kata, Unit
-from grader.cli.context import LearnerContext, here, print_json, shown
+from grader.cli.context import LearnerContext, here, json_option, print_json, shown
 from grader.errors import UsageError
 from grader.learner.workspace import locate
 from grader.report.style import (
@@ -23,6 +23,14 @@ from grader.report.style import (
     safe_text,
     status_text,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+WIDEST = 1000
+"""Columns in which a table is as wide as it wants to be."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,16 @@ def next_step(place: LearnerContext) -> NextStep:
     kata = place.next_kata()
     if kata is None:
         return NextStep(None, "Every kata is passed. Nothing is left to do here.")
-    return _step_for(place, kata)
+    entry = place.entry(kata)
+    if entry.started is None and entry.attempts == 0:
+        fresh = all(place.entry(other).started is None for other in kata.unit.katas)
+        what = kata.unit.number if fresh else kata.slug
+        return NextStep(f"kata start {what}", kata.unit.title if fresh else kata.title)
+    if entry.status == "missing":
+        return NextStep(f"kata start {kata.slug}", "its file is not there")
+    if entry.attempts == 0:
+        return NextStep(f"kata check {kata.slug}", f"when you have edited {_file(place, kata)}")
+    return NextStep(f"kata check {kata.slug}", f"stuck? kata hint {kata.slug}")
 
 
 def describe(place: LearnerContext, kata: Kata) -> dict[str, Any]:
@@ -117,19 +134,6 @@ def passed_summary(place: LearnerContext, unit: Unit) -> str:
     return f"{passed} of {len(unit.katas)} passed"
 
 
-def _step_for(place: LearnerContext, kata: Kata) -> NextStep:
-    entry = place.entry(kata)
-    if entry.started is None and entry.attempts == 0:
-        fresh = all(place.entry(other).started is None for other in kata.unit.katas)
-        what = kata.unit.number if fresh else kata.slug
-        return NextStep(f"kata start {what}", kata.unit.title if fresh else kata.title)
-    if entry.status == "missing":
-        return NextStep(f"kata start {kata.slug}", "its file is not there")
-    if entry.attempts == 0:
-        return NextStep(f"kata check {kata.slug}", f"when you have edited {_file(place, kata)}")
-    return NextStep(f"kata check {kata.slug}", f"stuck? kata hint {kata.slug}")
-
-
 def _file(place: LearnerContext, kata: Kata) -> str:
     if place.workspace is not None:
         folder = place.workspace.kata_folder(kata)
@@ -164,15 +168,13 @@ def _print_unit(place: LearnerContext, unit: Unit) -> None:
     never_cut(table, 0, 1, 2)
     never_split_words(table, 3)
     out.print(table, crop=False)
-    others = [other for other in place.catalogue.units if other is not unit and _touched(place, other)]
-    for other in others:
+    for other in place.catalogue.units:
+        entries = [place.entry(kata) for kata in other.katas]
+        if other is unit or not any(entry.started or entry.attempts for entry in entries):
+            continue
         line = f"{other.number}  {other.title}: {passed_summary(place, other)}"
         print_hanging(out, safe_text("also   "), safe_text(line))
     out.print()
-
-
-def _touched(place: LearnerContext, unit: Unit) -> bool:
-    return any(place.entry(kata).started or place.entry(kata).attempts for kata in unit.katas)
 
 
 def _print_overview(place: LearnerContext) -> None:
@@ -195,3 +197,77 @@ def _print_overview(place: LearnerContext) -> None:
     never_split_words(table, 1)
     out.print(table, crop=False)
     click.echo()
+
+
+@click.command("list", short_help="Show every unit and kata with your progress.")
+@json_option
+def list_katas(as_json: bool) -> None:
+    """Show every unit and kata with your progress.
+
+    \b
+    Example:
+      kata list
+      kata list --json
+    """
+    place = here()
+    if as_json:
+        print_json(
+            {
+                "units": [
+                    {
+                        "number": unit.number,
+                        "slug": unit.slug,
+                        "title": unit.title,
+                        "pack": unit.pack.name,
+                        "katas": [describe(place, kata) for kata in unit.katas],
+                    }
+                    for unit in place.catalogue.units
+                ]
+            }
+        )
+        return
+
+    out = console()
+    # A pack need not say how long its katas take: an empty column would only take room.
+    known = any(kata.effort for kata in place.catalogue.katas)
+    for titles, efforts, worth in (
+        (True, known, True),
+        (False, known, True),
+        (False, False, True),
+        (False, False, False),
+    ):
+        table = _table(place, out, titles=titles, efforts=efforts, worth=worth)
+        if out.measure(table, options=out.options.update(width=WIDEST)).maximum <= out.width:
+            break  # what does not fit is left out by whole columns: what is typed stays, and so does the status
+    # Numbers and names are typed, so they are never broken or cut.
+    never_cut(table, 0, 1)
+    never_split_words(table, len(table.columns) - 1)
+    out.print(table, crop=False)
+
+
+def _table(place: LearnerContext, out: Console, *, titles: bool, efforts: bool, worth: bool) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = (True, True, titles, worth, efforts, True)  # number and name are typed: they are never left out
+    for column, wanted in enumerate(shown):
+        if wanted:
+            table.add_column(no_wrap=column not in (2, 5), justify="right" if column == 3 else "left")
+
+    def add(item: Unit | Kata, most: float, effort: str, status: Text, style: str = "") -> None:
+        texts = (item.number, item.slug, item.title, f"{points(most)} points", effort)
+        cells = [*(safe_text(text, style) for text in texts), status]
+        table.add_row(*(cell for cell, wanted in zip(cells, shown, strict=True) if wanted))
+
+    for unit in place.catalogue.units:
+        # How long a unit takes, where each of its katas says so.
+        minutes = [kata.minutes for kata in unit.katas]
+        whole = sum(filter(None, minutes))
+        effort = "" if not all(minutes) else f"{round(whole / 60, 2):g} h" if whole > 90 else f"{whole} min"
+        most = sum(kata.points for kata in unit.katas)
+        add(unit, most, effort, Text(passed_summary(place, unit)), "bold")
+        for kata in unit.katas:
+            word = status_words(place, kata)
+            add(kata, kata.points, kata.effort, status_text(place.entry(kata).status, out, word=word))
+    return table

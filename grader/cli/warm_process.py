@@ -246,7 +246,7 @@ def end_all() -> list[int]:
     """End every warm process of this user, and return their numbers when they are gone; what they run goes on."""
     import time
 
-    ended = [one.pid for one in running_daemons()]
+    ended = [process.pid for process in running_daemons()]
     for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
@@ -274,16 +274,13 @@ def spawner() -> Callable[[], None]:
 
         from grader.errors import KataError
 
-        how: dict[str, Any] = {
-            "stdin": DEVNULL,
-            "stdout": DEVNULL,
-            "stderr": DEVNULL,
-            "start_new_session": True,
-        }
+        streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), DEVNULL)
         with suppress(OSError, KataError):
             folder = _private(_folder(known))
             empty = Path(_private(os.path.join(folder, "empty")))
-            interpreter.start(__name__, [folder], empty, variables=variables, **how)
+            interpreter.start(
+                __name__, [folder], empty, variables=variables, start_new_session=True, **streams
+            )
 
     return spawn
 

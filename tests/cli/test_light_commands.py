@@ -392,7 +392,7 @@ def test_what_we_did_not_foresee_is_one_line(kata: Kata, monkeypatch: pytest.Mon
     def explode() -> None:
         raise RuntimeError("first \x1b[31mred\nsecond")
 
-    monkeypatch.setattr("grader.cli.learner.list.here", explode)
+    monkeypatch.setattr("grader.cli.status.here", explode)
     result = kata("list")
     assert result.exit_code == 3
     assert result.stderr == (
@@ -406,7 +406,7 @@ def test_an_interrupt_ends_with_130(kata: Kata, monkeypatch: pytest.MonkeyPatch)
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.cli.learner.list.here", interrupt)
+    monkeypatch.setattr("grader.cli.status.here", interrupt)
     result = kata("list")
     assert result.exit_code == 130
     assert "interrupted" in result.stderr

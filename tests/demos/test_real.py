@@ -228,7 +228,7 @@ def cached(folder: Path, stand_ins: dict[str, Path], tmp_path: Path, monkeypatch
 def test_the_command_shows_writes_and_says_whose_code_it_was(
     kata: Run, cached: Path, launcher: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.learner.run.start_launcher", lambda: launcher)
+    monkeypatch.setattr("grader.cli.learner.demo.start_launcher", lambda: launcher)
     (cached / "own.txt").write_text("The bridges are many here. A film was shown at night.")
     ran = kata("run", "encoder-layer", "--text", "own.txt", "--prompt", "film")
     assert ran.code == 0, ran.text

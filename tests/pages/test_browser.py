@@ -87,7 +87,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         alike = compare(catalogue.resolve_one("masks"), works)
         (out.parent / "similar.html").write_text(similar_page([alike], [("cleo", "no file")], {}, most=9))
     if "questions" in COMMANDS:  # an extra, which may be absent
-        from grader.extras.questions.pages import Asked, write_questions
+        from grader.extras.questions.class_commands import Asked, write_questions
         from grader.extras.questions.quiz import QuizQuestion
 
         asked = QuizQuestion(

@@ -203,14 +203,12 @@ def calibrate(id_: str | None, rounds: int, device: str, page: Path | None, as_j
     launcher = start_launcher(timed=True, device=device)
     from grader.author.calibrate import Calibrator, read_page, record, write_page
 
-    try:
+    with closing(launcher):
         if page is not None:
             # Minutes of measuring are not to end in a page that cannot be written.
             read_page(page, kind_of(device))
         with measuring() as (start, step):
             found = Calibrator(launcher, device=device, rounds=rounds).calibrate(katas, start, step)
-    finally:
-        launcher.close()
     if page is not None:
         record(found, katas)
         packs = {kata.unit.pack.root for kata in katas}

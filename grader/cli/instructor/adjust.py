@@ -250,15 +250,12 @@ def write_changes(
         mark = marks[line.learner, line.kata]
         mark_meant(mark, line.kind, line.points, beyond=beyond)
         # On goes the changed mark: two lines of one learner are judged together.
-        changed = replace(mark, adjustments=(*mark.adjustments, change))
-        marks[line.learner, line.kata] = changed
+        marks[line.learner, line.kata] = replace(mark, adjustments=(*mark.adjustments, change))
     for line, change in zip(new, changes, strict=True):
         if not dry_run:
             book.decide(change)
-        text = f"{line.learner}, {line.kata}: {change.sign}{points(line.points)}  {line.comment}"
-        print_line(text)
-    already = len(lines) - len(new)
-    note(f"{len(new)} {'would change' if dry_run else 'changed'}, {already} already recorded")
+        print_line(f"{line.learner}, {line.kata}: {change.sign}{points(line.points)}  {line.comment}")
+    note(f"{len(new)} {'would change' if dry_run else 'changed'}, {len(lines) - len(new)} already recorded")
 
 
 def _line(book: Gradebook, cells: dict[str, str]) -> MarkLine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -47,21 +47,17 @@ class Remarks:
     matches: Matches
     where: str
     """Which gradebook it went into."""
-    idle: Sequence[str] = ()
-    """Decisions without effect, each with the command that takes it back."""
-    late: Sequence[str] = ()
-    """What counts although a system marks it late and nobody knows the time, in a sentence each."""
     unused: Sequence[str] = ()
     """Times that are nobody's, and why."""
-    newer: Sequence[str] = ()
-    """Of whom something came in that is newer than what counts, and why it does not count."""
 
 
 def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
     """Print how the class did, and what an instructor should look at."""
+    # What counts although a system marks it late and nobody knows the time.
     late: dict[tuple[str, float], list[str]] = {}
+    # Of whom something came in that is newer than what counts, and why it does not count.
     newer: list[str] = []
     taken: dict[tuple[str, str], str | None] = {}
     refused = {(submission.learner, submission.kata) for submission, _ in remarks.tally.refused}
@@ -87,13 +83,13 @@ def print_summary(
         f"If so: {problem.command}{same_book()} --comment TEXT"
         for problem in without_effect(book, taken)
     ]
-    remarks = replace(remarks, idle=idle, late=[_late(*how, who) for how, who in late.items()], newer=newer)
     out.print(_table(katas, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
     rows = f"{tally.done} rows in {escape_controls(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
     out.print(rows, soft_wrap=True)
     _print_some("The checks could not judge:", troubles, _SHOW, out)
-    if _print_remarks(remarks, out) or troubles:
+    untimed = [_late(*how, who) for how, who in late.items()]
+    if _print_remarks(remarks, idle, untimed, newer, out) or troubles:
         out.print(f"\nopen  kata gradebook problems{option}", soft_wrap=True)
     out.print(f"\nnext  kata gradebook show{option}    kata report{option}", soft_wrap=True)
 
@@ -128,28 +124,40 @@ def _table(
     return table
 
 
-def _print_remarks(remarks: Remarks, out: Console) -> bool:
+def _print_remarks(
+    remarks: Remarks, idle: Sequence[str], late: Sequence[str], newer: Sequence[str], out: Console
+) -> bool:
     """Print what an instructor should look at; return whether there was anything."""
     tally, matches = remarks.tally, remarks.matches
     refused: dict[str, list[str]] = {}
     for submission, answer in tally.refused:
         text = f"{answer.message} {answer.hint or ''}".strip()
         refused.setdefault(text, []).append(f"{submission.learner}, {submission.kata}")
-    worth = _notes(tally)
+    # Every note once, with the katas that it was said of.
+    katas_of: dict[tuple[str, str], list[str]] = {}
+    for submission, text in tally.notes:
+        katas_of.setdefault((submission.learner, text), []).append(submission.kata)
+    worth = [
+        f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
+        for (learner, text), katas in katas_of.items()
+    ]
+    proposed = [
+        f"{submission.learner}, {submission.kata}: {file.origin}, {file.reason}. If so: kata gradebook take "
+        f"{name_word(submission.learner)} {submission.kata} {name_word(file.file)}{same_book()} --comment TEXT"
+        for submission in tally.proposed
+        if (file := submission.proposal) is not None
+    ]
     open_: tuple[tuple[str, Sequence[str]], ...] = (
         (
             "Not graded, through no fault of the learners; the same command tries again:",
             [f"{_names(who)}: {text}" for text, who in refused.items()],
         ),
-        (
-            "Not in the roster, and graded under the names that they handed in with:",
-            _strangers(matches),
-        ),
-        ("No file of the right name, but one that may be the answer:", _proposals(tally)),
-        ("Decided, and without effect by now:", remarks.idle),
-        ("Marked late without a time:", remarks.late),
+        ("Not in the roster, and graded under the names that they handed in with:", _strangers(matches)),
+        ("No file of the right name, but one that may be the answer:", proposed),
+        ("Decided, and without effect by now:", idle),
+        ("Marked late without a time:", late),
         ("Times that are nobody's:", remarks.unused),
-        ("A newer attempt does not count:", remarks.newer),
+        ("A newer attempt does not count:", newer),
     )
     for title, lines in open_:
         _print_some(title, lines, "kata gradebook problems", out)
@@ -184,28 +192,6 @@ def _strangers(matches: Matches) -> list[str]:
                 f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
             )
     return lines
-
-
-def _proposals(tally: Tally) -> list[str]:
-    option = same_book()
-    return [
-        f"{submission.learner}, {submission.kata}: {submission.proposal.origin}, {submission.proposal.reason}. "
-        f"If so: kata gradebook take {name_word(submission.learner)} {submission.kata} "
-        f"{name_word(submission.proposal.file)}{option} --comment TEXT"
-        for submission in tally.proposed
-        if submission.proposal is not None
-    ]
-
-
-def _notes(tally: Tally) -> list[str]:
-    """Return every note once, with the katas that it was said of."""
-    katas_of: dict[tuple[str, str], list[str]] = {}
-    for submission, text in tally.notes:
-        katas_of.setdefault((submission.learner, text), []).append(submission.kata)
-    return [
-        f"{learner}, {', '.join(katas) if len(katas) < 4 else f'{len(katas)} katas'}: {text}"
-        for (learner, text), katas in katas_of.items()
-    ]
 
 
 def _names(who: list[str]) -> str:

@@ -48,8 +48,10 @@ class NewCourse:
     weeks: int | None
     start: datetime | None
 
-    def plan(self, catalogue: Catalogue) -> str:
-        """Return the assignments as they are written in a course.toml."""
+    def text(self, catalogue: Catalogue) -> str:
+        """Return it as a course.toml."""
+        from grader.instructor.gradebook.course import quoted
+
         if self.weeks is not None and self.assignments:
             raise UsageError(
                 "--syllabus and --assignment both say what the assignments are.", "Leave one of them out."
@@ -57,8 +59,18 @@ class NewCourse:
         if self.weeks is None and self.start is not None:
             raise UsageError("--start says when a syllabus begins.", "Name its weeks: --syllabus 8.")
         if self.weeks is None:
-            return _by_hand(self.assignments, catalogue)
-        return _example(self.weeks, self.start, catalogue)
+            plan = _by_hand(self.assignments, catalogue)
+        else:
+            plan = _example(self.weeks, self.start, catalogue)
+        roster = (
+            'roster = "roster.csv"' if self.rosters else '# roster = "roster.csv"    # who is in the class'
+        )
+        return _COURSE.format(
+            name=quoted(self.name),
+            timezone=quoted(self.timezone),
+            roster=roster,
+            plan=plan,
+        )
 
 
 @dataclass(frozen=True)
@@ -193,7 +205,7 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
                 f"{path} is there already.", "Change it with kata course set, or name another folder."
             )
     people, doubts = merge_rosters([list(read_roster(path).values()) for path in options.rosters])
-    text = _with_columns(_text(options, options.plan(catalogue)), options.rosters)
+    text = _with_columns(options.text(catalogue), options.rosters)
     files = {target: changes.made_in(text)}
     if options.rosters and roster not in options.rosters:
         files[roster] = roster_text(people)
@@ -368,15 +380,16 @@ def _counted(people: Sequence[Person]) -> str:
     return f"{counted(len(people), 'learner')}{some}"
 
 
-def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list[Kata]]:
-    """Return each assignment's katas.
+def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
+    """Return the assignments that --assignment names as they are written in a course.toml; else one for each unit.
 
     Raises:
         UsageError: a word is not like `week1=9.1,masks`, or there is no such kata.
     """
-    if not words:
-        return {f"unit-{unit.number}": list(unit.katas) for unit in catalogue.units if unit.katas}
-    found: dict[str, list[Kata]] = {}
+    from grader.instructor.gradebook.course import key_of, quoted
+
+    units = [] if words else [unit for unit in catalogue.units if unit.katas]
+    found: dict[str, list[Kata]] = {f"unit-{unit.number}": list(unit.katas) for unit in units}
     for text in words:
         name, equals, ids = text.partition("=")
         if not equals or not name.strip() or not ids.strip():
@@ -385,33 +398,13 @@ def _assignments(words: tuple[str, ...], catalogue: Catalogue) -> dict[str, list
             )
         katas = {kata: None for id_ in ids.split(",") for kata in catalogue.resolve(id_.strip())}
         found.setdefault(name.strip(), []).extend(katas)
-    return found
-
-
-def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
-    """Return the assignments that --assignment names as they are written in a course.toml."""
-    from grader.instructor.gradebook.course import key_of, quoted
-
     return "\n".join(
         f"[assignments.{key_of(title)}]\n"
         f"katas = [{', '.join(quoted(kata.slug) for kata in katas)}]\n"
         "# due = 2026-10-12T18:00:00       # in the time zone above\n"
         "# closes = 2026-10-19T18:00:00    # what comes in later does not count\n"
         '# attempts = "best"               # or "newest", which is the default, or "chosen"\n'
-        for title, katas in _assignments(words, catalogue).items()
-    )
-
-
-def _text(options: NewCourse, plan: str) -> str:
-    from grader.instructor.gradebook.course import quoted
-
-    return _COURSE.format(
-        name=quoted(options.name),
-        timezone=quoted(options.timezone),
-        roster='roster = "roster.csv"'
-        if options.rosters
-        else '# roster = "roster.csv"    # who is in the class',
-        plan=plan,
+        for title, katas in found.items()
     )
 
 

@@ -133,7 +133,10 @@ def export(book: Gradebook, options: ExportOptions) -> int:
     katas = resolve_katas(book, (*options.only, *_katas_of(options.whole_assignments, book)))
     found = unsettled(book)
     note_waiting(book, katas, learners, format_)
-    _note_columns(book, options)
+    titled = [name for name in book.course.assignments if name in book.course.columns]
+    if titled and format_ in SYSTEMS and not (options.per_assignment or options.numbers):
+        title = escape_controls(book.course.columns[titled[0]])
+        note(f"note: this has a column for each kata; {title} is one of an assignment: --per-assignment")
     if format_ == "gradescope":
         _write_folder(Path(output), to_gradescope(book.rows(katas=katas, learners=learners), book.course))
     else:
@@ -252,10 +255,8 @@ def of_section(book: Gradebook, section: str | None) -> list[str] | None:
         return None
     found = [person.learner for person in book.course.roster.values() if person.section == section]
     if not found:
-        there = (
-            ", ".join(sorted({person.section for person in book.course.roster.values() if person.section}))
-            or "none"
-        )
+        sections = {person.section for person in book.course.roster.values() if person.section}
+        there = ", ".join(sorted(sections)) or "none"
         raise UsageError(f"--section {section}: the roster has no such section (there is {there}).")
     return found
 
@@ -292,14 +293,6 @@ def note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] |
             f"{counted(count, 'written answer')} ({people}) not marked yet: they {worth}. "
             f"See them: kata gradebook answers{same_book()}"
         )
-
-
-def _note_columns(book: Gradebook, options: ExportOptions) -> None:
-    """Say that the class's system has columns for assignments, where the file has one for each kata."""
-    titled = [name for name in book.course.assignments if name in book.course.columns]
-    if titled and options.format in SYSTEMS and not (options.per_assignment or options.numbers):
-        title = escape_controls(book.course.columns[titled[0]])
-        note(f"note: this has a column for each kata; {title} is one of an assignment: --per-assignment")
 
 
 def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:

@@ -26,7 +26,6 @@ from grader.report.json_text import encode
 from grader.report.style import console
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.course import Course
     from grader.instructor.gradebook.records import UnusedTime
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.grading.regrading import Regraded, StoredLearner
@@ -187,7 +186,8 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
         return katas
     if not course.assignments and course.katas is not None:
         return katas
-    held = _held(scan, katas)
+    there = {kata.slug for learner in scan.learners for kata in learner.katas_present(katas)}
+    held = [kata for kata in katas if kata.slug in there]
     if not held and not wanted.names:  # else every learner would get an error for every kata there is
         closed = [f" {text}." for learner in scan.learners for text in learner.unopened()]
         raise UsageError(
@@ -195,8 +195,13 @@ def _katas_of(scan: Scan, wanted: KataChoice, options: GradingOptions) -> list[K
             "Say which: --only ID, or --assignment NAME",
         )
     if course.assignments:
-        katas, assignments = _handed_in(held, katas, course)
-        note(f"note: {', '.join(assignments)}, judging by the files there (--assignment NAME chooses).")
+        every = course.assignments.values()
+        found = [assignment for assignment in every if not there.isdisjoint(assignment.katas)]
+        # And what is in no assignment: it was handed in as well.
+        slugs = there.union(*(assignment.katas for assignment in found))
+        katas = [kata for kata in katas if kata.slug in slugs]
+        assignments = ", ".join(assignment.name for assignment in found) or "no assignment"
+        note(f"note: {assignments}, judging by the files there (--assignment NAME chooses).")
     elif len(held) < len(katas):
         katas = held or katas
         names = listed([kata.slug for kata in katas], 5)
@@ -260,25 +265,6 @@ def _leave_reports(book: Gradebook, katas: list[str], learners: list[str], file:
         note(
             f"note: grading was stopped; {'stdout' if file == '-' else file} holds what was graded until then."
         )
-
-
-def _handed_in(held: list[Kata], katas: list[Kata], course: Course) -> tuple[list[Kata], list[str]]:
-    """Return the katas of those assignments of which anybody handed in anything, and what they are called."""
-    slugs = {kata.slug for kata in held}
-    found = {
-        name: assignment
-        for name, assignment in course.assignments.items()
-        if not slugs.isdisjoint(assignment.katas)
-    }
-    # And what is in no assignment: it was handed in as well.
-    slugs_found = {slug for assignment in found.values() for slug in assignment.katas} | slugs
-    return [kata for kata in katas if kata.slug in slugs_found], list(found) or ["no assignment"]
-
-
-def _held(scan: Scan, katas: list[Kata]) -> list[Kata]:
-    """Return those katas of which anybody handed in anything."""
-    held = {kata.slug for learner in scan.learners for kata in learner.katas_present(katas)}
-    return [kata for kata in katas if kata.slug in held]
 
 
 def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -> list[LearnerFolder]:

@@ -109,11 +109,17 @@ def show(
     """
     from grader.cli.instructor import screens
     from grader.instructor.gradebook.exports.documents import document_of
+    from grader.instructor.gradebook.records import by_learner
     from grader.instructor.gradebook.resolve import resolve_katas
 
     katas = resolve_katas(book, (*only, *([id_] if id_ else [])))
     if learner is None:
-        _show_class(book, katas, of_section(book, section), as_json)
+        class_rows = book.rows(katas=katas, learners=of_section(book, section))
+        if as_json:
+            every = [document_of(list(own.values()), book.course) for _, own in by_learner(class_rows)]
+            print_json({"learners": every})
+        elif not screens.print_class(class_rows, book.course, console()):
+            note(f"Nothing is graded yet in {book.where}.")
         return
     # One learner: a single mark is shown in full, several as a table.
     rows = list(book.rows(katas=katas, learners=[learner]))
@@ -130,19 +136,6 @@ def show(
         look = next((row for row in rows if row.status != "pass"), rows[0])
         mark = f"{name_word(look.learner)} {look.kata}{same_book()}"
         out.print(f"\nin full  kata gradebook show {mark}", soft_wrap=True)
-
-
-def _show_class(book: Gradebook, katas: list[str] | None, learners: list[str] | None, as_json: bool) -> None:
-    from grader.cli.instructor import screens
-    from grader.instructor.gradebook.exports.documents import document_of
-    from grader.instructor.gradebook.records import by_learner
-
-    rows = book.rows(katas=katas, learners=learners)
-    if as_json:
-        found = [document_of(list(own.values()), book.course) for _, own in by_learner(rows)]
-        print_json({"learners": found})
-    elif not screens.print_class(rows, book.course, console()):
-        note(f"Nothing is graded yet in {book.where}.")
 
 
 @gradebook.command(short_help="Show how marks came about: attempts, and what people changed.")
@@ -210,7 +203,7 @@ def code(
     for row in book.rows(katas=resolve_katas(book, [id_] if id_ else []), learners=[learner]):
         # People count attempts by learner and kata; the gradebook has one number for each of all.
         there = book.attempts_of(learner, row.kata)
-        counts = next((number for number, one in there.items() if one == row.attempt), None)
+        counts = next((number for number, stored in there.items() if stored == row.attempt), None)
         number = attempt if attempt is not None else counts
         if number is None:
             continue
@@ -234,7 +227,7 @@ def code(
 
 def _nothing_stored(book: Gradebook, who: str, kata: str, number: int) -> UsageError:
     there = book.attempts_of(who, kata)
-    stored = ", ".join(str(one) for one, row in there.items() if book.bundle(row) is not None)
+    stored = ", ".join(str(number) for number, row in there.items() if book.bundle(row) is not None)
     return UsageError(
         f"Nothing is stored of attempt {number} of {who} at {kata}. Stored attempts: {stored or 'none'}.",
         f"See: kata gradebook history {name_word(who)} {kata}{same_book()}",
@@ -265,8 +258,7 @@ def groups(book: Gradebook, kata: str | None, as_json: bool) -> None:
         return
     for group in found:
         names = ", ".join(row.learner for row in group.members)
-        line = f"{len(group.members):>4}  {group.kata}: {group.what}\n      {names}"
-        print_line(line)
+        print_line(f"{len(group.members):>4}  {group.kata}: {group.what}\n      {names}")
     if not found:
         note("Nobody failed anything.")
 
@@ -299,8 +291,7 @@ def items(book: Gradebook, of: str | None, as_json: bool) -> None:
         tells = "    –" if item.discrimination is None else f"{item.discrimination:5.2f}"
         tries = "   –" if item.attempts is None else f"{item.attempts:4.1f}"
         flag = f"  [{item.flag}]" if item.flag else ""
-        line = f"{100 * item.difficulty:5.0f} %  {tells}      {tries}  {item.kata}: {item.name}{flag}"
-        print_line(line)
+        print_line(f"{100 * item.difficulty:5.0f} %  {tells}      {tries}  {item.kata}: {item.name}{flag}")
 
 
 @click.command(short_help="List what is still open in a class, with the command that settles it.")

@@ -174,8 +174,8 @@ def _katas(book: Gradebook, assignment: str | None, *, for_zip: bool) -> list[st
 
     if assignment is not None:
         return katas_of_assignment(book, assignment)
-    there = book.katas()
-    graded = [name for name, one in book.course.assignments.items() if not set(one.katas).isdisjoint(there)]
+    there = set(book.katas())
+    graded = [name for name, of in book.course.assignments.items() if not there.isdisjoint(of.katas)]
     if for_zip and len(graded) > 1:
         raise UsageError(
             f"--zip: {len(graded)} assignments have been graded, and a system takes back one at a time.",

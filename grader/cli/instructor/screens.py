@@ -219,24 +219,13 @@ def print_learner(rows: Sequence[Mark], course: Course, out: Console) -> None:
     table.add_column(no_wrap=True)
     table.add_column()  # the one to give way on a narrow terminal
     for row in rows:
-        table.add_row(
-            row.number,
-            row.kata,
-            points(row.points, row.max_score),
-            status_text(row.status, out),
-            Text(_remarks(row, course), style="dim"),
-        )
+        mark, remark = points(row.points, row.max_score), Text(_remarks(row, course), style="dim")
+        table.add_row(row.number, row.kata, mark, status_text(row.status, out), remark)
         if (part := row.written) is not None and part.released:
             weight = course.written_weight(row.kata)
-            remarks = [f"counts {points(weight)} times"] if weight != 1 else []
-            marked = points(part.score, part.max_score)
-            table.add_row(
-                "",
-                "written answers",
-                marked,
-                "",
-                Text(", ".join([*remarks, written_in_short(row)]), style="dim"),
-            )
+            counts = f"counts {points(weight)} times, " if weight != 1 else ""
+            remark = Text(counts + written_in_short(row), style="dim")
+            table.add_row("", "written answers", points(part.score, part.max_score), "", remark)
     never_cut(table, 0, 1)
     out.print(table)
 
@@ -390,18 +379,11 @@ def print_code(bundle: Bundle, title: str, out: Console, *, every: bool) -> None
         text = text_of(name, bundle.files[name])
         lines = text.splitlines()
         # Escaped: what a learner wrote may hold sequences that a terminal obeys.
-        shown = "\n".join(escape_controls(line) for line in lines[:MOST_LINES])
-        out.print(
-            Syntax(
-                shown,
-                "python" if name.endswith((".py", ".ipynb")) else "text",
-                line_numbers=True,
-                theme="ansi_dark",
-            )
-            if out.is_terminal
-            else Text(shown),
-            soft_wrap=True,
-        )
+        shown: Text | Syntax = Text("\n".join(escape_controls(line) for line in lines[:MOST_LINES]))
+        if out.is_terminal:
+            kind = "python" if name.endswith((".py", ".ipynb")) else "text"
+            shown = Syntax(str(shown), kind, line_numbers=True, theme="ansi_dark")
+        out.print(shown, soft_wrap=True)
         if len(lines) > MOST_LINES:
             out.print(f"… and {len(lines) - MOST_LINES} more lines")
     others = len(bundle.files) - 1
@@ -413,17 +395,12 @@ def print_diff(before: Bundle, after: Bundle, old: str, new: str, out: Console) 
     """Print what changed from one attempt to another."""
     changes: list[str] = []
     for name in sorted({*before.files, *after.files}):
-        one, other = (
-            text_of(name, files[name]).splitlines() if name in files else []
+        was, now = (
+            text_of(name, files[name]).splitlines()[:MOST_LINES] if name in files else []
             for files in (before.files, after.files)
         )
-        changes += difflib.unified_diff(
-            one[:MOST_LINES],
-            other[:MOST_LINES],
-            f"{escape_controls(name)}  {old}",
-            f"{escape_controls(name)}  {new}",
-            lineterm="",
-        )
+        called = escape_controls(name)
+        changes += difflib.unified_diff(was, now, f"{called}  {old}", f"{called}  {new}", lineterm="")
     if not changes:
         note(f"{old} and {new} are the same.")
         return

@@ -199,7 +199,10 @@ def check(what: str | None, options: CheckOptions) -> int:
         finally:
             _show(reports, request, options)
             sys.stdout.flush()  # what was found is out before anything else can fail
-    return 0 if all(report.status == "pass" and not _is_slow(report) for report in reports) else 1
+    # A kata passes even if a speed check fails, but the command does not.
+    timed = (check for report in reports if report.speed for check in report.checks)
+    slow = any(check.status in ("fail", "error", "timeout") for check in timed)
+    return 0 if all(report.status == "pass" for report in reports) and not slow else 1
 
 
 def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
@@ -223,11 +226,6 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
     if options.perf and not (silent or any(target.kata.speed for target in request.targets)):
         note("there are no speed checks here; --perf changes nothing")
     return request
-
-
-def _is_slow(report: KataReport) -> bool:
-    """Return whether a speed check failed: the kata has passed even so, but the command has not."""
-    return bool(report.speed) and any(check.status in ("fail", "error", "timeout") for check in report.checks)
 
 
 def _only_kata(what: str | None, around: LearnerContext) -> Kata | None:
@@ -440,7 +438,12 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
 
         print_reports(reports, console(), verbose=options.verbose, quiet=options.quiet, again=request.again)
         if not (options.perf or options.quiet or options.pdb or options.keyword):
-            _ask_for_speed(request, reports)
+            right = {report.kata for report in reports if report.status == "pass"}
+            katas = [target.kata for target in request.targets]
+            timed = [kata.slug for kata in katas if kata.speed and kata.slug in right]
+            if timed and len(right) == len(reports):
+                which = shlex.join(request.again or timed[:1])
+                print_message(f"  Is it fast, too?  kata check {which} --perf")
     for_people = options.from_cells or not options.for_programs
     if (
         for_people
@@ -464,17 +467,6 @@ def say_what_comes_next(around: LearnerContext, *, aside: bool = False) -> None:
         step = next_step(around.read_again())
         words = f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}"
         print_message(words, stderr=aside)
-
-
-def _ask_for_speed(request: CheckRequest, reports: list[KataReport]) -> None:
-    """Say how to check speed, if everything passes and speed was not checked."""
-    right = {report.kata for report in reports if report.status == "pass"}
-    timed = [
-        target.kata.slug for target in request.targets if target.kata.speed and target.kata.slug in right
-    ]
-    if timed and len(right) == len(reports):
-        which = shlex.join(request.again or timed[:1])
-        print_message(f"  Is it fast, too?  kata check {which} --perf")
 
 
 def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:

@@ -119,7 +119,10 @@ class Check(pytest.Item):
             pytest.skip((found and found["message"]) or "not written yet")
         if found["status"] != "pass":
             # Editors tell an AssertionError, which is a failure, from other exceptions.
-            raise AssertionError("\n".join(_failure_lines(self.title, found)))
+            likely = f"likely  {found['likely']}" if found["likely"] else ""
+            printed = f"printed\n{found['output'].rstrip()}" if found["output"] else ""
+            lines = (f"{self.title}: {found['status']}", found["message"], likely, printed)
+            raise AssertionError("\n".join(filter(None, lines)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return what a learner reads: the message, without this module's own lines."""
@@ -130,16 +133,6 @@ class Check(pytest.Item):
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return where an editor shows it, counted from 0, and its title."""
         return self.path, self.line - 1, f"{self.path.stem}: {self.title}"
-
-
-def _failure_lines(title: str, check: dict[str, Any]) -> Iterator[str]:
-    yield f"{title}: {check['status']}"
-    if check["message"]:
-        yield check["message"]
-    if check["likely"]:
-        yield f"likely  {check['likely']}"
-    if check["output"]:
-        yield f"printed\n{check['output'].rstrip()}"
 
 
 def _checks(file: Path) -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""`kata start`: put exercises into a workspace."""
+"""`kata start`: put exercises into a workspace; and `kata reset`: begin again, with a backup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from rich.text import Text
 
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
-from grader.cli.context import complete_id, current_folder, gathered, json_option, note, print_json, shown
+from grader.cli.context import (
+    complete_id,
+    current_folder,
+    gathered,
+    here,
+    json_option,
+    note,
+    print_json,
+    shown,
+)
 from grader.errors import UsageError
 from grader.learner import workspace as workspaces
 from grader.learner.workspace import Started, Workspace, katas_in, load_progress, unit_around
@@ -92,8 +101,13 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     space = workspaces.workspace_to_start_in(folder, catalogue, own=options.own)
     # Before `start` makes the folder a workspace. What is there by then may be anybody's.
     new = not space.exists
-    own = new and _holds_nothing(space, catalogue)
-    closed = _closed(katas[0], space) if by_name else []
+    try:
+        own = new and not katas_in(space.root, catalogue)
+    except UsageError:  # several files of one kata
+        own = False
+    # Whose answers would be shown now by starting this kata; nothing is when its blocks are there already.
+    opens = by_name and not os.path.lexists(space.kata_folder(katas[0]) / BLOCKS)
+    closed = workspaces.unrevealed_katas(katas[0], load_progress(space.root)) if opens else []
     blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
     policy = policy_of(space.root)
@@ -114,7 +128,16 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([begun for begun in started if begun.unopened], closed, space)
-    _say_what_to_do(started, folder)
+    first = started[0]
+    again = "as you left it; continue with" if all(begun.resumed for begun in started) else "edit"
+    print_message(f"\n{again} {shown(first.submission, folder)}")
+    print_message(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
+    if is_notebook(first.submission):
+        print_message("then  run its last cell")
+    else:
+        print_message(
+            f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}"
+        )
 
 
 def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path) -> None:
@@ -127,19 +150,6 @@ def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path
         where = "" if place == folder.absolute() else f"{shown(place, folder)}/  "
         # A label first, two blanks after it: what is wider than the terminal goes on below its own beginning.
         print_message(f"{action:8} {where}{escape_controls(', '.join(found))}")
-
-
-def _say_what_to_do(started: Sequence[Started], folder: Path) -> None:
-    first = started[0]
-    again = "as you left it; continue with" if all(begun.resumed for begun in started) else "edit"
-    print_message(f"\n{again} {shown(first.submission, folder)}")
-    print_message(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
-    if is_notebook(first.submission):
-        print_message("then  run its last cell")
-    else:
-        print_message(
-            f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}"
-        )
 
 
 def _document(
@@ -164,22 +174,8 @@ def _document(
     }
 
 
-def _holds_nothing(space: Workspace, catalogue: Catalogue) -> bool:
-    try:
-        return not katas_in(space.root, catalogue)
-    except UsageError:  # several files of one kata
-        return False
-
-
 def _action(laid: bool) -> str:
     return "written" if laid else "kept"
-
-
-def _closed(kata: Kata, space: Workspace) -> list[Kata]:
-    """Return whose answers would be shown now by starting this kata; nothing is when its blocks are there already."""
-    if os.path.lexists(space.kata_folder(kata) / BLOCKS):
-        return []
-    return workspaces.unrevealed_katas(kata, load_progress(space.root))
 
 
 def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: Workspace) -> None:
@@ -200,3 +196,60 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: W
 
 def _names(katas: Sequence[Kata]) -> str:
     return ", ".join(kata.slug for kata in katas)
+
+
+@click.command(short_help="Put back the files you started from; yours are backed up first.")
+@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@json_option
+def reset(id_: str, as_json: bool) -> None:
+    """Put back the files you started from; yours are backed up first.
+
+    For a unit, it resets the katas that were started. The best score, the pass and the hints stay recorded.
+
+    \b
+    Example:
+      kata reset masked-attention
+    """
+    place = here()
+    katas = place.catalogue.resolve(id_)
+    space = place.require_workspace()
+    # Of a unit, only what was started: the rest has nothing to reset.
+    if len(katas) > 1:
+        katas = [kata for kata in katas if space.kata_folder(kata).is_dir()]
+        if not katas:
+            raise UsageError(f"Nothing of {id_} was started in {space.root}.", f"Start it: kata start {id_}")
+    done = []
+    for kata in katas:
+        restored = workspaces.reset(kata, space)
+        done.append(restored)
+        # At once, not at the end: if the next one fails, you know what was reset.
+        if not as_json:
+            _print_reset(restored, place.folder)
+    if as_json:
+        print_json(
+            {
+                "katas": [
+                    {
+                        "kata": restored.kata.slug,
+                        "number": restored.kata.number,
+                        "backup": str(restored.backup) if restored.backup else None,
+                        "files": [{"path": str(file.path), "action": file.action} for file in restored.files],
+                    }
+                    for restored in done
+                ]
+            }
+        )
+
+
+def _print_reset(restored: workspaces.Reset, folder: Path) -> None:
+    touched = [file for file in restored.files if file.action != "unchanged"]
+    if not touched:
+        print_message(
+            f"{restored.kata.number} {restored.kata.slug}: nothing to reset, the files are as they were written"
+        )
+        return
+    print_message(f"{restored.kata.number} {restored.kata.slug}: reset")
+    for file in touched:
+        print_message(f"  {file.action:8} {shown(file.path, folder)}")
+    if restored.backup is not None:
+        print_message(f"  what you had is in {shown(restored.backup, folder)}")

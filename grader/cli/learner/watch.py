@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -85,7 +85,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     with single_keys() if form is None else nullcontext() as keys, suppress(KeyboardInterrupt):
         announce(request, quiet=form is not None)
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
-        try:
+        with closing(launcher):
             # After the launcher: workers are split off from a process that has seen no answer.
             from grader.engine.runner.suite import RunConfig, suites_of
 
@@ -95,11 +95,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
                     config = RunConfig(seed=seed, timeout_s=timeout, tell=tell)
                     return suites[target.kata.slug].check(target.file, launcher, config)
 
-                watching = WatchLoop(request, examine, keys, form)
-                watching.begin_with(named)
-                watching.loop()
-        finally:
-            launcher.close()
+                WatchLoop(request, examine, keys, form, named).loop()
     return 0
 
 
@@ -123,7 +119,10 @@ class SavedAgain(Exception):
 class WatchLoop:
     """The loop: a kata in view, a wake-up on every save, keys in between."""
 
-    def __init__(self, request: CheckRequest, examine: Examine, keys: int | None, form: Form) -> None:
+    def __init__(
+        self, request: CheckRequest, examine: Examine, keys: int | None, form: Form, first: Target | None
+    ) -> None:
+        """Begin with `first`; None: with the first that has not passed."""
         self._request = request
         self._examine = examine
         self._keys = keys
@@ -132,18 +131,13 @@ class WatchLoop:
         self._verbose = False
         progress, targets = request.around.read_again().progress, enumerate(request.targets)
         is_open = (place for place, target in targets if progress.get(target.kata.slug).status != "pass")
-        self._place = next(is_open, 0)
+        self._place = next(is_open, 0) if first is None else request.targets.index(first)
         self._report: KataReport | None = None
         self._folders = sorted(
             # Folders, since editors save by writing a new file and moving it over the old one.
             {str(target.file.parent) for target in request.targets if target.file.parent.is_dir()}
         )
         self._seen = _snapshot(self._folders)
-
-    def begin_with(self, target: Target | None) -> None:
-        """Show this one first; None: the first that has not passed."""
-        if target is not None:
-            self._place = self._request.targets.index(target)
 
     def loop(self) -> None:
         """Check, wait for a save or a key, and again, until `q` or Ctrl-C."""
@@ -172,12 +166,16 @@ class WatchLoop:
         return self._request.targets[self._place]
 
     def _check(self) -> None:
+        def tell(*_: object) -> None:
+            if self._saved():
+                raise SavedAgain
+
         report = None
         while report is None:
             if self._form == "vscode":  # by this the editor forgets what it showed
                 click.echo(f"kata: checking {self._target.file.name} …")
             with suppress(SavedAgain):
-                report = self._examine(self._target, lambda *_: self._interrupt_if_saved())
+                report = self._examine(self._target, tell)
         self._report = report
         unrecorded = None
         try:  # first: what comes next depends on it
@@ -186,15 +184,20 @@ class WatchLoop:
             unrecorded = f"error: {error.message}"
         if self._form is None:
             self._show(report)
+        elif self._form == "json":
+            from grader.report.json_text import json_text
+
+            click.echo(json_text(report))
         else:
-            click.echo(_lines_for_programs(report, self._form))
-            sys.stdout.flush()
+            from grader.report.annotations import WRITERS
+
+            lines = WRITERS[self._form]([report])
+            # An editor knows by the last line that all has been said.
+            end = f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
+            click.echo(f"{lines}\n{end}" if lines else end)
+        sys.stdout.flush()
         if unrecorded:
             note(unrecorded)
-
-    def _interrupt_if_saved(self) -> None:
-        if self._saved():
-            raise SavedAgain
 
     def _show(self, report: KataReport) -> None:
         from grader.report.terminal import print_reports
@@ -255,7 +258,7 @@ class WatchLoop:
         return True
 
     def _hint(self) -> None:
-        from grader.cli.learner.hint import hint
+        from grader.cli.learner.reading import hint
 
         try:
             hint.main([self._target.kata.slug], standalone_mode=False)
@@ -263,19 +266,6 @@ class WatchLoop:
             note(f"error: {error.message}")
         if self._report is not None:
             self._say_where_it_stands(self._report)
-
-
-def _lines_for_programs(report: KataReport, form: Form) -> str:
-    """Return a verdict as a program reads it; an editor knows by the last line that all has been said."""
-    if form == "json":
-        from grader.report.json_text import json_text
-
-        return json_text(report)
-    from grader.report.annotations import WRITERS
-
-    lines = WRITERS["vscode"]([report])
-    end = f"kata: {report.score:g} of {report.max_score:g} points, waiting for a save"
-    return f"{lines}\n{end}" if lines else end
 
 
 def _snapshot(folders: list[str]) -> dict[str, object]:

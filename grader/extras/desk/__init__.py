@@ -4,4 +4,4 @@
 form writes; the pages' templates are in `templates/`. No learner's code, markup or script is ever run.
 """
 
-ADDS = {"desk": "grader.extras.desk.command:desk", "gradebook assign": "grader.extras.desk.assign:assign"}
+ADDS = {"desk": "grader.extras.desk.command:desk", "gradebook assign": "grader.extras.desk.command:assign"}

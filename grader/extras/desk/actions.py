@@ -29,9 +29,9 @@ from grader.api import (
     whole_number,
     written,
 )
+from grader.extras.desk.process import take
 from grader.extras.desk.queries import DeskReader, Filter
 from grader.extras.desk.sheets import Sheets
-from grader.extras.desk.taking import take
 
 Form = Mapping[str, str]
 MOST_LETTERS = 20_000
@@ -127,7 +127,7 @@ def close(desk: DeskReader, form: Form) -> int:
 def _in_dispute(desk: DeskReader, form: Form, kind: type[events.Answered] | type[events.Close]) -> int:
     learner, kata = _mark(desk, form)
     number = _whole(form, "dispute")
-    thread = next((one for one in desk.threads(learner, kata) if one.about.id == number), None)
+    thread = next((thread for thread in desk.threads(learner, kata) if thread.about.id == number), None)
     if thread is None:
         raise UsageError(f"There is no dispute {number} about this mark.")
     if thread.closed is not None:
@@ -141,16 +141,16 @@ def decide_group(desk: DeskReader, form: Form) -> int:
     """Say the same about all who fail alike, or change their points; those who are ticked are left out."""
     kata, made = form.get("of", ""), _made(desk, form)
     desk.everybody.invalidate()  # the group as it is now, not half a second ago
-    found = next((one for one in desk.groups(kata) if one.id == form.get("group")), None)
+    found = next((group for group in desk.groups(kata) if group.id == form.get("group")), None)
     if found is None or found.stamp != form.get("stamp"):
         raise ConflictError("In the meantime somebody handed in or was graded.", "Look at the group again.")
     word = desk.anonymity.pseudonym
-    members = [one for one in found.members if not form.get(f"out:{word(one.learner, kata)}")]
+    everybody = (member.learner for member in found.members)
+    names = [name for name in everybody if not form.get(f"out:{word(name, kata)}")]
     if not form.get("points", "").strip():
-        rows = desk.book.rows(katas=[kata], learners=[one.learner for one in members])
+        rows = desk.book.rows(katas=[kata], learners=names)
         return desk.book.decide_together([_at_fault(desk, row, made) for row in rows])
     kind = events.Override if form.get("set") else events.Adjust
-    names = [one.learner for one in members]
     points = _points(desk, form, kind, names)
     return desk.book.decide_together(
         [kind(learner=name, kata=kata, points=points, made=made) for name in names]
@@ -179,21 +179,21 @@ def settle(desk: DeskReader, form: Form) -> int | None:
     ticked = _ticked(desk, form)
     made = events.Provenance(author=desk.author, comment="as proposed")
     if (kind := ticked[0].kind) == WITHOUT_EFFECT:
-        numbers = (int(one.proposal) for one in ticked)
+        numbers = (int(problem.proposal) for problem in ticked)
         desk.book.undo(*numbers, author=made.author, comment=made.comment, only=events.RULING)
         return None
-    settled_by = {one: form.get(f"by:{one.id}", one.proposal).strip() for one in ticked}
-    if lacking := [one for one, how in settled_by.items() if not how]:
+    settled_by = {problem: form.get(f"by:{problem.id}", problem.proposal).strip() for problem in ticked}
+    if lacking := [problem for problem, how in settled_by.items() if not how]:
         name = desk.anonymity.name(lacking[0].learner, lacking[0].kata)
         raise UsageError(f"{name}, {lacking[0].what}: this says nothing that settles it.")
     if kind == UNMATCHED:
         return desk.book.decide_together(
             [
-                events.Alias(learner=resolve_learner(desk.book, whose), name=one.learner, made=made)
-                for one, whose in settled_by.items()
+                events.Alias(learner=resolve_learner(desk.book, whose), name=problem.learner, made=made)
+                for problem, whose in settled_by.items()
             ]
         )
-    wanted = [TakenFile(one.learner, one.kata, file) for one, file in settled_by.items()]
+    wanted = [TakenFile(problem.learner, problem.kata, file) for problem, file in settled_by.items()]
     return take(desk.book, wanted, desk.author)
 
 
@@ -202,8 +202,10 @@ def ignore(desk: DeskReader, form: Form) -> int:
     made = events.Provenance(author=desk.author, comment="nothing is done about it")
     return desk.book.decide_together(
         [
-            events.Ignore(learner=one.learner or None, kata=one.kata or None, problem=one.text, made=made)
-            for one in _ticked(desk, form)
+            events.Ignore(
+                learner=problem.learner or None, kata=problem.kata or None, problem=problem.text, made=made
+            )
+            for problem in _ticked(desk, form)
         ]
     )
 
@@ -221,11 +223,11 @@ def verdict(desk: DeskReader, form: Form) -> int:
 def _ticked(desk: DeskReader, form: Form) -> list[Problem]:
     """Return the problems that are ticked, of one kind."""
     desk.everybody.invalidate()
-    open_ = [one for one in desk.problems() if one.kind == form.get("kind")]
+    open_ = [problem for problem in desk.problems() if problem.kind == form.get("kind")]
     wanted = {name.removeprefix("on:") for name in form if name.startswith("on:")}
     if not wanted:
         raise UsageError("Nothing is ticked.")
-    ticked = [one for one in open_ if one.id in wanted]
+    ticked = [problem for problem in open_ if problem.id in wanted]
     if len(ticked) < len(wanted):
         raise ConflictError("In the meantime some of this was settled.", "Look at what is left.")
     return ticked
@@ -264,16 +266,14 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
         raise UsageError("No criterion is ticked.", "The key 0 gives no points.")
     question, digest = _whole(form, "question"), form.get("digest", "")
     shown = load_sheet(desk.book, sheets.rubrics, learner, kata).answers
-    if not any((one.number, one.digest) == (question, digest) for one in shown):
+    if (question, digest) not in [(written_answer.number, written_answer.digest) for written_answer in shown]:
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     made = events.Provenance(author=desk.author, comment=comment)
     mark = written.mark_of(sheets.rubrics, kata, question, met, points, made=made)
-    same = sheets.similar_answers(learner, kata, question) if form.get("same") else []
-    others = [(one.learner, one.digest, one.mark.id if one.mark is not None else None) for one in same]
-    given = [
-        Given(who, kata, replace(mark, answer=text), seen)
-        for who, text, seen in [(learner, digest, _whole(form, "seen") or None), *others]
-    ]
+    given = [Given(learner, kata, replace(mark, answer=digest), _whole(form, "seen") or None)]
+    for same in sheets.similar_answers(learner, kata, question) if form.get("same") else ():
+        seen = same.mark.id if same.mark is not None else None
+        given.append(Given(same.learner, kata, replace(mark, answer=same.digest), seen))
     return desk.book.mark_answers(given)
 
 
@@ -293,7 +293,7 @@ def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
 def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
     """Take the next few sheets that wait and are nobody's; two who do so get different ones."""
     most = max(1, min(_whole(form, "most"), MOST_TAKEN))
-    free = dict.fromkeys((one.learner, one.kata) for one in sheets.page(Filter.of(form)).free)
+    free = dict.fromkeys((place.learner, place.kata) for place in sheets.page(Filter.of(form)).free)
     # The page may be older than what others took: the gradebook says which of these are still free.
     if not desk.book.assign(free, [desk.author], comment="written answers", author=desk.author, most=most):
         raise ConflictError(
@@ -314,12 +314,12 @@ def release(desk: DeskReader, sheets: Sheets, form: Form) -> int:
 
 
 OF_ANSWERS: dict[str, Callable[[DeskReader, Sheets, Form], int | None]] = {
-    one.__name__: one for one in (mark_answer, set_criterion, take_sheets, release)
+    action.__name__: action for action in (mark_answer, set_criterion, take_sheets, release)
 }
 """Those about written answers."""
 ACTIONS: dict[str, Callable[[DeskReader, Form], int | None]] = {
-    one.__name__: one
-    for one in (
+    action.__name__: action
+    for action in (
         adjust, override, extend, choose, remark, reviewed, dispute, answer, close, decide_group, settle, ignore,
         verdict, assign,
     )

@@ -36,7 +36,7 @@ class Anonymity:
         kata = self._hidden(katas)
         if kata is None:
             return word
-        return next((one for one in self._book.learners() if self._number(one, kata) == word), "")
+        return next((learner for learner in self._book.learners() if self._number(learner, kata) == word), "")
 
     def _hidden(self, katas: tuple[str | None, ...]) -> str | None:
         """Return the first of these katas that is not released."""

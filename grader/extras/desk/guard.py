@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -88,15 +87,12 @@ class Guard:
             answer = HTMLResponse(_ENTERED)
             answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
             return answer
-        cookies = _values(Headers(scope=scope).getlist("cookie"), self._cookie)
-        if not any(secrets.compare_digest(one.encode(), self._session.encode()) for one in cookies):
+        cookies = [
+            cookie_parser(header).get(self._cookie, "") for header in Headers(scope=scope).getlist("cookie")
+        ]
+        if not any(secrets.compare_digest(cookie.encode(), self._session.encode()) for cookie in cookies):
             return _forbidden("Open the address that kata desk printed: it lets this browser in.")
         return None
-
-
-def _values(headers: Iterable[str], name: str) -> list[str]:
-    found = (cookie_parser(header).get(name) for header in headers)
-    return [value for value in found if value is not None]
 
 
 def _forbidden(why: str) -> Response:

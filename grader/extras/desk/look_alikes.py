@@ -33,7 +33,7 @@ class LookAlikes:
 
     def known(self) -> Mapping[str, Any]:
         """Return what was found so far, by kata."""
-        return {kata: one for kata, (_, one) in self._found.items() if not isinstance(one, str)}
+        return {kata: found for kata, (_, found) in self._found.items() if not isinstance(found, str)}
 
     def findings(self, kata: Kata, state: int) -> Any:
         """Return what a kata's hand-ins share, or why that cannot be said; None while they are being compared.
@@ -73,8 +73,8 @@ def verdicts(book: Gradebook) -> Verdicts:
     """Return what somebody has found out about pairs."""
     whose = book.identity()
     return {
-        (frozenset((whose(one.learner or ""), whose(one.other))), one.kata or ""): one
-        for one in book.standing(Alike)
+        (frozenset((whose(verdict.learner or ""), whose(verdict.other))), verdict.kata or ""): verdict
+        for verdict in book.standing(Alike)
     }
 
 
@@ -103,8 +103,8 @@ def alike_pairs(known: Mapping[str, Any], settled: Verdicts) -> list[AlikePair]:
         first = next(iter(own.values()))
         about = {kata: settled[who, kata] for kata in own if (who, kata) in settled}
         pairs.append(AlikePair((first.left.learner, first.right.learner), own, about))
-    rarity = {one.learners: sum(pair.rarity for pair in one.katas.values()) for one in pairs}
-    return sorted(pairs, key=lambda one: (not one.open, -len(one.katas), -rarity[one.learners]))
+    rarity = {alike.learners: sum(pair.rarity for pair in alike.katas.values()) for alike in pairs}
+    return sorted(pairs, key=lambda alike: (not alike.open, -len(alike.katas), -rarity[alike.learners]))
 
 
 def main() -> None:
@@ -113,16 +113,11 @@ def main() -> None:
     place, kata = process.question(tuple[process.BookAddress, str])
     try:
         with place.open() as book:
-            process.answer(_found(book, Catalogue.discover().resolve_one(kata)))
+            contents = book.contents_of_kata(kata)
+            works = [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
+            process.answer(SIMILAR.compare(Catalogue.discover().resolve_one(kata), works))
     except KataError as error:
         sys.exit(error.message)
-
-
-def _found(book: Gradebook, kata: Kata) -> Any:
-    contents = book.contents_of_kata(kata.slug)
-    return SIMILAR.compare(
-        kata, [SIMILAR.Candidate(learner, bundle, attempt) for learner, attempt, bundle in contents]
-    )
 
 
 if __name__ == "__main__":

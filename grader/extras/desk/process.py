@@ -5,14 +5,26 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
-from grader.api import Catalogue, Course, EngineError, Gradebook, interpreter
+from grader.api import (
+    Catalogue,
+    Course,
+    EngineError,
+    Gradebook,
+    KataError,
+    TakenFile,
+    UsageError,
+    interpreter,
+)
+from grader.api import take as take_here
 
 T = TypeVar("T")
+_MODULE = "grader.extras.desk.process"  # of the process that grades, `main`
 
 
 class BookAddress(msgspec.Struct, frozen=True):
@@ -59,3 +71,33 @@ def question(kind: type[T]) -> T:
 def answer(value: Any) -> None:
     """Answer."""
     sys.stdout.buffer.write(msgspec.msgpack.encode(value))
+
+
+# Grading forks, which a server with threads must not
+
+
+def take(book: Gradebook, wanted: Sequence[TakenFile], author: str) -> int:
+    """Decide that files are answers, wait until they are graded, and return the decision's number.
+
+    Raises:
+        UsageError: as `grading.take` does; nothing is decided then.
+    """
+    given = (BookAddress.of(book), list(wanted), author)
+    number, message, hint = ask(_MODULE, given, tuple[int, str, str | None])
+    if not number:
+        raise UsageError(message, hint)
+    return number
+
+
+def main() -> None:
+    """Do as asked; answer with the decision's number, or with what went wrong."""
+    place, wanted, author = question(tuple[BookAddress, list[TakenFile], str])
+    try:
+        with place.open() as book:
+            answer((take_here(book, wanted, comment="as proposed", author=author), "", None))
+    except KataError as error:
+        answer((0, error.message, error.hint))
+
+
+if __name__ == "__main__":
+    main()

@@ -30,7 +30,6 @@ from grader.api import (
     Decided,
     Gradebook,
     Group,
-    HistoryEvent,
     ItemAnalysis,
     KataReport,
     KataStatus,
@@ -100,14 +99,14 @@ class Filter:
     def of(cls, given: Mapping[str, str]) -> Filter:
         """Read it from an address; what makes no sense is left out."""
         number = whole_number(given.get("page", "")) or 1
-        words = {one.name: given.get(one.name, "")[:200] for one in fields(cls) if one.name != "page"}
+        words = {field.name: given.get(field.name, "")[:200] for field in fields(cls) if field.name != "page"}
         return cls(**words, page=number)
 
     def query(self, **changes: Any) -> str:
         """Return it as the end of an address, with changes; other names are added."""
         own = {name: value for name, value in changes.items() if name in self.__dataclass_fields__}
         new = replace(self, **own)
-        values = {one.name: getattr(new, one.name) for one in fields(self)}
+        values = {field.name: getattr(new, field.name) for field in fields(self)}
         values = {name: value for name, value in values.items() if value and (name, value) != ("page", 1)}
         others = {name: value for name, value in changes.items() if name not in own and value is not None}
         return urlencode({**others, **values}, errors="backslashreplace")
@@ -172,7 +171,8 @@ class MarksCache:
                 fresh.setdefault(mark.learner, {})[mark.kata] = mark
             about = fold(self._book.rulings(ABOUT_HAND_INS, some), self._book.identity())
             unchanged: Collection[str] = () if some is None else stamps.keys() - changed
-            self._about = {key: one for key, one in self._about.items() if key[0] in unchanged} | about
+            before = {key: decided for key, decided in self._about.items() if key[0] in unchanged}
+            self._about = before | about
         self._marks = {name: fresh.get(name, self._marks.get(name, {})) for name in stamps}
         self._stamps = dict(stamps)
 
@@ -188,12 +188,12 @@ class ByAttempt(Generic[T]):
 
     def of(self, marks: Iterable[Mark]) -> list[tuple[Mark, T]]:
         """Return marks with what the attempts that count say."""
-        every = [(one, one.attempt) for one in marks if one.attempt is not None]
+        every = [(mark, mark.attempt) for mark in marks if mark.attempt is not None]
         new = [attempt for _, attempt in every if attempt not in self._found]
         for attempt, report in self._book.reports_of(new):
             read = self._read(attempt, report)
             self._found[attempt] = self._equal.setdefault(read, read)
-        return [(one, self._found[attempt]) for one, attempt in every if attempt in self._found]
+        return [(mark, self._found[attempt]) for mark, attempt in every if attempt in self._found]
 
 
 # The class
@@ -292,7 +292,7 @@ class DeskReader:
 
     def listed(self, katas: list[str]) -> list[str]:
         """Return which of them a list of learners is about: those without names are never in one with the others."""
-        return [one for one in katas if not self.anonymity.hides(one)] or katas
+        return [kata for kata in katas if not self.anonymity.hides(kata)] or katas
 
     def in_order(self, katas: Sequence[str]) -> list[str]:
         """Return everybody as lists have them: without names by number, as the order of names would tell them."""
@@ -318,7 +318,7 @@ class DeskReader:
                 if (mark := own.get(kata)) is not None:
                     decided = about.get((learner, kata), NOTHING)
                     cells.append(ClassCell(mark, decided.disputed, decided.marker, is_read(about, mark)))
-            if cells and any(self.lets(chosen, one) for one in cells):
+            if cells and any(self.lets(chosen, cell) for cell in cells):
                 found[learner] = cells
         return found
 
@@ -355,32 +355,31 @@ class DeskReader:
         # Of the whole class, not of this page: learners who share a name are told apart on every page.
         called = {name: self.anonymity.name(name, *katas) for name in self.everybody.marks()[0]}
         often = Counter(called.values())
-        lines = [
-            self._line(name, called[name], found[name], namesake=often[called[name]] > 1)
-            for name in names[first : first + ON_A_PAGE]
-        ]
-        through = [one for cells in found.values() for one in cells if self.lets(chosen, one)]
+        lines = []
+        for name in names[first : first + ON_A_PAGE]:
+            marks = [cell.mark for cell in found[name]]
+            written = written_total(marks, self.course, every=True)
+            namesake = often[called[name]] > 1
+            stranger = bool(self.course.roster) and self.course.person(name) is None
+            section, whole = self.section_of(name), total(marks, self.course)
+            lines.append(
+                ClassLine(name, called[name], section, whole, written, found[name], namesake, stranger)
+            )
+        through = [cell for cells in found.values() for cell in cells if self.lets(chosen, cell)]
         people = self.course.roster.values()
         return ClassPage(
             lines, {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
-            [one for one in every if one not in katas], len(self.everybody.marks()[0]), len(names), pages,
-            dict(Counter(one.mark.status for one in through)),
-            sorted({one.section for one in people if one.section}), sum(_free(one) for one in through),
-        )  # fmt: skip
-
-    def _line(self, learner: str, name: str, cells: list[ClassCell], *, namesake: bool) -> ClassLine:
-        marks = [one.mark for one in cells]
-        return ClassLine(
-            learner, name, self.section_of(learner), total(marks, self.course),
-            written_total(marks, self.course, every=True), cells, namesake=namesake,
-            stranger=bool(self.course.roster) and self.course.person(learner) is None,
+            [kata for kata in every if kata not in katas], len(self.everybody.marks()[0]), len(names), pages,
+            dict(Counter(cell.mark.status for cell in through)),
+            sorted({person.section for person in people if person.section}), sum(map(_free, through)),
         )  # fmt: skip
 
     def waiting(self) -> dict[str, int]:
         """Return how much waits: for this marker, for an answer, and written answers for a mark."""
         marks, about = self.everybody.marks()
-        mine = 0
+        mine = disputed = 0
         for (learner, kata), decided in about.items():
+            disputed += decided.disputed
             mark = marks.get(learner, {}).get(kata)
             if decided.marker == self.author and mark is not None and mark.attempt is not None:
                 mine += not is_read(about, mark)
@@ -391,7 +390,7 @@ class DeskReader:
             if mark.written is not None
             and about.get((mark.learner, mark.kata), NOTHING).marker in ("", self.author)
         )
-        return {"mine": mine, "disputed": sum(one.disputed for one in about.values()), "written": written}
+        return {"mine": mine, "disputed": disputed, "written": written}
 
     def unassigned(self, chosen: Filter) -> list[tuple[str, str]]:
         """Return what a filter lets through, was handed in, and is nobody's to mark."""
@@ -405,79 +404,73 @@ class DeskReader:
     def choices(self, sections: Sequence[str]) -> list[FilterChoice]:
         """Return what the class can be filtered by."""
         found = [
-            FilterChoice("assignment", "Assignment", [(one, one) for one in self.course.assignments]),
-            FilterChoice("kata", "Kata", [(one, self.lessons.title(one)) for one in self.book.katas()]),
+            FilterChoice("assignment", "Assignment", [(name, name) for name in self.course.assignments]),
+            FilterChoice("kata", "Kata", [(kata, self.lessons.title(kata)) for kata in self.book.katas()]),
             FilterChoice(
                 "status", "Status", [(kind, STATUS_STYLES[kind].word) for kind in get_args(KataStatus)]
             ),
-            FilterChoice("section", "Section", [(one, one) for one in sections]),
+            FilterChoice("section", "Section", [(section, section) for section in sections]),
             FilterChoice("only", "Only", list(ONLY.items())),
         ]
-        return [one._replace(options=[("", "all"), *one.options]) for one in found if one.options]
+        return [choice._replace(options=[("", "all"), *choice.options]) for choice in found if choice.options]
 
     def overview(self) -> list[Overview]:
         """Return the course: its assignments, else its katas, with what has become of each."""
         there = self.book.katas()
         groups = [
             (
-                one.title or name,
+                assignment.title or name,
                 Filter(assignment=name),
-                one.due,
-                [kata for kata in one.katas if kata in there],
+                assignment.due,
+                [kata for kata in assignment.katas if kata in there],
             )
-            for name, one in self.course.assignments.items()
+            for name, assignment in self.course.assignments.items()
         ]
         groups += [
             (self.lessons.title(kata), Filter(kata=kata), self.course.due.get(kata), [kata])
             for kata in there
             if self.course.assignment_of(kata) is None
         ]
-        return [
-            Overview(title, chosen.query(), when(due, self.course), self._figures(katas))
-            for title, chosen, due, katas in groups
-        ]
+        marks, about = self.everybody.marks()
+        found = []
+        for title, chosen, due, katas in groups:
+            own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
+            given = [mark for mark in own if mark.handed_in]
+            figures = {
+                "marks": len(own),
+                "handed in": len(given),
+                "passed": sum(mark.status == "pass" for mark in own),
+                "late": sum(mark.late or bool(mark.late_by) for mark in own),
+                "disputed": sum(decided.disputed for key, decided in about.items() if key[1] in katas),
+                "reviewed": sum(is_read(about, mark) for mark in given),
+            }
+            found.append(Overview(title, chosen.query(), when(due, self.course), figures))
+        return found
 
     def troubles(self) -> list[Mark]:
         """Return what no check could judge, the first of it, with the reason."""
         marks, _ = self.everybody.marks()
-        stuck = {
-            (name, kata): mark
-            for name, own in marks.items()
-            for kata, mark in own.items()
-            if mark.status in ("error", "timeout")
-        }
-        return [mark for mark in islice(stuck.values(), TROUBLES) if mark.trouble]
-
-    def _figures(self, katas: Sequence[str]) -> dict[str, int]:
-        marks, about = self.everybody.marks()
-        own = [mark for learner in marks.values() for kata, mark in learner.items() if kata in katas]
-        given = [one for one in own if one.handed_in]
-        return {
-            "marks": len(own),
-            "handed in": len(given),
-            "passed": sum(one.status == "pass" for one in own),
-            "late": sum(one.late or bool(one.late_by) for one in own),
-            "disputed": sum(one.disputed for key, one in about.items() if key[1] in katas),
-            "reviewed": sum(is_read(about, mark) for mark in given),
-        }
+        every = (mark for own in marks.values() for mark in own.values())
+        stuck = (mark for mark in every if mark.status in ("error", "timeout"))
+        return [mark for mark in islice(stuck, TROUBLES) if mark.trouble]
 
     def groups(self, kata: str) -> list[Group]:
         """Return who fails a kata alike."""
-        return grouped(kata, self._failures.of(one for one in self._marks([kata]) if one.status in WRONG))
+        return grouped(kata, self._failures.of(mark for mark in self._marks([kata]) if mark.status in WRONG))
 
     def decided(self, group: Group) -> int:
         """Return how many of a group have a remark, or other points than the checks gave."""
         about = self.everybody.marks()[1]
-        return sum(about.get((one.learner, one.kata), NOTHING).touched for one in group.members)
+        return sum(about.get((member.learner, member.kata), NOTHING).touched for member in group.members)
 
     def items(self, chosen: Filter) -> list[ItemAnalysis]:
         """Return what each check and mistake tells."""
         every = self._marks(self.katas(chosen))
-        return analysed(self._results.of(one for one in every if one.status not in UNWRITTEN))
+        return analysed(self._results.of(mark for mark in every if mark.status not in UNWRITTEN))
 
     def state(self, kata: str) -> int:
         """Return a number that is another one when something of a kata was handed in or graded since."""
-        return hash(tuple((one.learner, one.attempt) for one in self._marks([kata])))
+        return hash(tuple((mark.learner, mark.attempt) for mark in self._marks([kata])))
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()
@@ -488,7 +481,8 @@ class DeskReader:
         marks, _ = self.everybody.marks()
         if self._problems[0] is not marks:
             # A name is a problem of every assignment that something came in for, and is settled once.
-            self._problems = marks, list({one.id: one for one in problems(self.book, marks)}.values())
+            by_id = {problem.id: problem for problem in problems(self.book, marks)}
+            self._problems = marks, list(by_id.values())
         return self._problems[1]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
@@ -505,32 +499,22 @@ class DeskReader:
 
     def log(self) -> list[LogEntry]:
         """Return what was decided last, by everybody, the newest first."""
-        return [
-            LogEntry(
-                self._unnamed(event, kata),
-                self.local_time(event.at),
-                self.anonymity.pseudonym(learner or "", kata),
-                kata,
-            )
-            for learner, kata, event in self.book.decisions(LOGGED)
-        ]
-
-    def _unnamed(self, event: Decided | TakenBack, kata: str | None) -> Decided | TakenBack:
-        """Return a decision as it is shown: one about a pair names the other learner first."""
-        match event:
-            case Decided(decision=events.Alike()) if self.anonymity.hides(kata):
-                return Decided(event.decision, event.decision.made.comment)
-        return event
+        entries = []
+        for learner, kata, event in self.book.decisions(LOGGED):
+            match event:
+                # One about a pair names the other learner first.
+                case Decided(decision=events.Alike(made=made)) if self.anonymity.hides(kata):
+                    event = Decided(event.decision, made.comment)
+            word = self.anonymity.pseudonym(learner or "", kata)
+            entries.append(LogEntry(event, self.local_time(event.at), word, kata))
+        return entries
 
     def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""
-        mine = (
-            one
-            for one in (self.log() if number is not None else ())
-            if one.number == number and one.by.author == self.author
-        )
-        found = next(mine, None)
-        return found if found is not None and not found.revoked else None
+        for entry in self.log() if number is not None else ():
+            if entry.number == number and entry.by.author == self.author:
+                return None if entry.revoked else entry
+        return None
 
     def disputes(self) -> list[Thread]:
         """Return every dispute, the open ones first, those that wait longest before."""
@@ -540,7 +524,7 @@ class DeskReader:
             for (learner, _), about in fold(decided, self.book.identity()).items()
             for thread in about.threads
         ]
-        return sorted(found, key=lambda one: (one.closed is not None, one.about.made.at))
+        return sorted(found, key=lambda thread: (thread.closed is not None, thread.about.made.at))
 
     def local_time(self, moment: datetime) -> str:
         """Return a moment in the course's time zone."""
@@ -669,9 +653,9 @@ class MarkPage:
         own = everybody.get(row.learner, {})
         # Without names no page is linked that has one, nor the other way round.
         self.katas = [
-            (one, own[one])
-            for one in desk.katas(replace(chosen, kata=""))
-            if one in own and desk.anonymity.hides(one) == self.anonymous
+            (slug, own[slug])
+            for slug in desk.katas(replace(chosen, kata=""))
+            if slug in own and desk.anonymity.hides(slug) == self.anonymous
         ]
         # They name files as they came in, most of them after their learner.
         self.notes = () if self.anonymous else row.notes
@@ -685,13 +669,18 @@ class MarkPage:
 
     def _read_attempts(self, query: Mapping[str, str]) -> None:
         found = self._desk.book.history(self.row.learner, self.row.kata)
-        shown = (event for event in found if not isinstance(event, AttemptGraded))
+        # Remarks are next to their lines; the others name somebody who has no name here.
+        hidden = (events.Remark, events.Alias, events.Alike) if self.anonymous else (events.Remark,)
         self.events = [
-            LogEntry(event, self._desk.local_time(event.at)) for event in shown if not self._leaves_out(event)
+            LogEntry(event, self._desk.local_time(event.at))
+            for event in found
+            if not isinstance(event, AttemptGraded)
+            and not (isinstance(event, Decided) and isinstance(event.decision, hidden))
         ]
         attempts = [event for event in found if isinstance(event, AttemptGraded)]
-        self.attempts = [(one, when(one.submitted_at, self._desk.course)) for one in reversed(attempts)]
-        self.numbers = {one.attempt: one.number for one in attempts}
+        course = self._desk.course
+        self.attempts = [(attempt, when(attempt.submitted_at, course)) for attempt in reversed(attempts)]
+        self.numbers = {attempt.attempt: attempt.number for attempt in attempts}
         """By attempt, the learner's own numbers, as people see them."""
         own: dict[int | None, int] = {number: attempt for attempt, number in self.numbers.items()}
         named = own.get(whole_number(query.get("number", "")))
@@ -702,15 +691,6 @@ class MarkPage:
         if not {self.attempt, self.other} - {None} <= self.numbers.keys():
             raise UsageError(f"{query.get('learner')} has no such attempt of {self.row.kata}.")
         self.counts = self.attempt == self.row.attempt
-
-    def _leaves_out(self, event: HistoryEvent) -> bool:
-        """Return whether an event is shown elsewhere, or names somebody who has no name here."""
-        match event:
-            case Decided(decision=events.Remark()):
-                return True
-            case Decided(decision=events.Alias() | events.Alike()):
-                return self.anonymous
-        return False
 
     def _read_rulings(self) -> None:
         desk, kata = self._desk, self.row.kata
@@ -738,9 +718,9 @@ def _files(bundle: Bundle, attempt: int | None, remarks: list[events.Remark]) ->
         source = text_of(name, bundle.files[name])
         lines = code_lines(name, source)
         remarks_at: dict[int, list[events.Remark]] = {}
-        for one in remarks:
-            if (one.attempt, one.file) == (attempt, name):
-                remarks_at.setdefault(one.line, []).append(one)
+        for remark in remarks:
+            if (remark.attempt, remark.file) == (attempt, name):
+                remarks_at.setdefault(remark.line, []).append(remark)
         more = len(source.splitlines()) - len(lines)
         files.append(ShownFile(name, name == bundle.main, lines, remarks_at, max(0, more)))
     return files
@@ -759,26 +739,18 @@ def _diff(before: Bundle | None, bundle: Bundle) -> list[tuple[str, str]]:
     return [(kinds.get(line[:1], ""), text.cut(line)) for line in changes]
 
 
-def _there(mark: Mark) -> bool:
-    """Whether there is anything to look at."""
-    return mark.handed_in or mark.changed or mark.written is not None
-
-
-def _queued(cell: ClassCell, chosen: Filter) -> bool:
-    """Whether it comes in the queue: what passed, and who handed in nothing, only where they are asked for."""
-    if chosen.status or chosen.only or chosen.queue:
-        return True
-    return cell.disputed or (cell.mark.handed_in and cell.mark.status != "pass")
-
-
 def _neighbours(desk: DeskReader, learner: str, kata: str, chosen: Filter) -> Neighbours:
     found = desk.matching(chosen, [kata]).items()
-    through = {
-        name: cell
-        for name, (cell,) in found
-        if desk.lets(chosen, cell) and (chosen.status or chosen.queue or _there(cell.mark))
-    }
-    names = [name for name, cell in through.items() if name == learner or _queued(cell, chosen)]
+    through, names = [], []
+    for name, (cell,) in found:
+        mark = cell.mark
+        something = mark.handed_in or mark.changed or mark.written is not None
+        if desk.lets(chosen, cell) and (chosen.status or chosen.queue or something):
+            through.append(name)
+            # What passed, and who handed in nothing, come only if a filter names them.
+            open_ = cell.disputed or (mark.handed_in and mark.status != "pass")
+            if name == learner or chosen.status or chosen.only or chosen.queue or open_:
+                names.append(name)
     place = None
     if learner in names:
         at = names.index(learner)

@@ -115,9 +115,9 @@ class Desk:
     def _mark(self, query: Mapping[str, str], **more: Any) -> str:
         chosen = Filter.of(query)
         mark = MarkPage(self.reader, query, chosen)
-        known = {kata: one for kata, one in self._look_alikes.known().items() if kata == mark.row.kata}
+        known = {slug: found for slug, found in self._look_alikes.known().items() if slug == mark.row.kata}
         settled = verdicts(self.reader.book) if known else {}
-        alike = [one for one in alike_pairs(known, settled) if mark.row.learner in one.learners]
+        alike = [pair for pair in alike_pairs(known, settled) if mark.row.learner in pair.learners]
         return self._page(
             "mark.html", chosen=chosen, mark=mark, line=whole_number(query.get("line", "")),
             file=query.get("file", ""), alike=alike, **more,
@@ -132,7 +132,7 @@ class Desk:
         return self._page("answer.html", chosen=chosen, page=self._sheets.answer(query, chosen), **more)
 
     def _disputes(self, query: Mapping[str, str], **more: Any) -> str:
-        return self._page("disputes.html", threads=self.reader.disputes(), chosen=Filter(), **more)
+        return self._page("disputes.html", threads=self.reader.disputes(), **more)
 
     def _log(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("log.html", events=self.reader.log(), **more)
@@ -146,7 +146,7 @@ class Desk:
         if slug and slug not in katas:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         found = self.reader.groups(slug) if slug else []
-        shown = next((one for one in found if one.id == query.get("group")), None)
+        shown = next((group for group in found if group.id == query.get("group")), None)
         word = shown and self.reader.anonymity.pseudonym(shown.members[0].learner, slug)
         mark = word and MarkPage(self.reader, {"learner": word, "of": slug}, Filter())
         return self._page("groups.html", katas=katas, kata=slug, groups=found, shown=shown, mark=mark, **more)
@@ -157,26 +157,26 @@ class Desk:
 
     def _alike(self, query: Mapping[str, str], **more: Any) -> str:
         reader, slug = self.reader, query.get("kata", "")
-        katas = [kata for one in reader.book.katas() if (kata := self._catalogue.kata(one)) is not None]
-        kata = next((one for one in katas if one.slug == slug), None)
+        katas = [kata for name in reader.book.katas() if (kata := self._catalogue.kata(name)) is not None]
+        kata = next((kata for kata in katas if kata.slug == slug), None)
         if slug and kata is None:
             raise UsageError(f"There is no kata {slug} here with hand-ins to compare.")
         state, known = reader.state, self._look_alikes.known
         found = self._look_alikes.findings(kata, state(slug)) if kata is not None else None
         done = found is not None if kata is not None else self._look_alikes.all(katas, state)
         settled, hides = verdicts(reader.book), reader.anonymity.hides
-        named = {slug: one for slug, one in known().items() if not hides(slug)}
+        named = {slug: findings for slug, findings in known().items() if not hides(slug)}
         # Apart: two who are alike in both would be called by their names next to their numbers.
-        unnamed = {slug: one for slug, one in known().items() if hides(slug)}
+        unnamed = {slug: findings for slug, findings in known().items() if hides(slug)}
         pairs = [*alike_pairs(unnamed, settled), *alike_pairs(named, settled)]
         section = None
         if kata is not None and found is not None and not isinstance(found, str):
-            here = [one.katas[slug] for one in pairs if slug in one.katas]
+            here = [pair.katas[slug] for pair in pairs if slug in pair.katas]
             section = SIMILAR.section_of(
                 replace(found, pairs=tuple(here)), kata.title, PAIRS, partial(self._side, slug)
             )
         return self._page(
-            "alike.html", katas=[one.slug for one in katas], kata=slug, section=section, pairs=pairs, most=PAIRS,
+            "alike.html", katas=[kata.slug for kata in katas], kata=slug, section=section, pairs=pairs, most=PAIRS,
             words=SIMILAR and SIMILAR.WORDS, waits=not done, trouble=found if isinstance(found, str) else None,
             **more,
         )  # fmt: skip

@@ -34,11 +34,14 @@ class _Connection(H11Protocol):
         """Take it, and let go of another."""
         super().connection_made(transport)
         self._open[self] = None
-        idle = [one for one in self._open if one.cycle is None or one.cycle.response_complete]
+        idle = [
+            connection
+            for connection in self._open
+            if connection.cycle is None or connection.cycle.response_complete
+        ]
         if len(idle) > MOST_IDLE:
-            first = min(
-                idle, key=lambda one: one.cycle is not None
-            )  # rather one on which nothing was ever asked
+            # Rather one on which nothing was ever asked.
+            first = min(idle, key=lambda connection: connection.cycle is not None)
             del self._open[first]
             first.transport.abort()
 

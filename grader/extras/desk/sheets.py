@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
 
 from grader.api import (
     WITHDRAWN,
@@ -21,7 +24,23 @@ from grader.api import (
     load_sheet,
 )
 from grader.extras.desk.queries import NOTHING, DeskReader, Filter, LogEntry
-from grader.extras.desk.wordings import AnswerGroup, worded
+
+MOST_REMARKS = 200
+NEAR = 85
+"""Percent of the letters, in order, that two answers share to be nearly the same."""
+SHORT = 20
+"""Letters; answers that are shorter differ as soon as one letter does."""
+LONGEST = 2000
+"""Letters that are compared: of longer answers the beginning."""
+
+
+class AnswerGroup(NamedTuple):
+    """What an answer says, as a place among all answers to its question."""
+
+    group: int
+    """0 for what most people say, or nearly say."""
+    words: int
+    """Answers with one number say the same but for blanks, capitals and a full stop: one mark is right for all."""
 
 
 class AnswerPlace(NamedTuple):
@@ -53,17 +72,17 @@ class QuestionAnswers:
     @property
     def waiting(self) -> list[AnswerPlace]:
         """Those that wait."""
-        return [one for one in self.every if one.waits]
+        return [answer for answer in self.every if answer.waits]
 
     @property
     def mine(self) -> list[AnswerPlace]:
         """Those that wait and are this marker's."""
-        return [one for one in self.waiting if one.marker == self.author]
+        return [answer for answer in self.waiting if answer.marker == self.author]
 
     @property
     def free(self) -> list[AnswerPlace]:
         """Those that wait and are on sheets that nobody took."""
-        return [one for one in self.waiting if not one.marker]
+        return [answer for answer in self.waiting if not answer.marker]
 
     @property
     def first(self) -> AnswerPlace | None:
@@ -73,22 +92,22 @@ class QuestionAnswers:
     @property
     def wordings(self) -> int:
         """How many different ones wait."""
-        return len({one.wording or one.learner for one in self.waiting})
+        return len({answer.wording or answer.learner for answer in self.waiting})
 
     @property
     def marks(self) -> list[AnswerMark]:
         """The marks that count."""
-        return [one.mark for one in self.every if one.mark is not None]
+        return [answer.mark for answer in self.every if answer.mark is not None]
 
     @property
     def marked_with(self) -> dict[int, int]:
         """By criterion, how many were marked with it."""
-        return dict(Counter(number for one in self.marks for number in one.criteria))
+        return dict(Counter(number for mark in self.marks for number in mark.criteria))
 
     @property
     def bank(self) -> list[str]:
         """What was said about them, most often first."""
-        comments = Counter(one.made.comment for one in self.marks if one.made.comment)
+        comments = Counter(mark.made.comment for mark in self.marks if mark.made.comment)
         return [text for text, _ in comments.most_common(MOST_REMARKS)]
 
     def near(self, own: AnswerPlace | None) -> int:
@@ -96,8 +115,8 @@ class QuestionAnswers:
         if own is None or own.wording is None:
             return 0
         group, words = own.wording
-        others = (one.wording for one in self.every if one.wording is not None)
-        return sum(one.group == group and one.words != words for one in others)
+        others = (answer.wording for answer in self.every if answer.wording is not None)
+        return sum(wording.group == group and wording.words != words for wording in others)
 
 
 @dataclass(frozen=True)
@@ -139,7 +158,11 @@ class AnswerPage:
     def criteria(self) -> list[tuple[int, str, float]]:
         """Number, words and points of every criterion that stands."""
         every = self.answer.rubric.criteria if self.answer.rubric is not None else ()
-        return [(number, one.met, one.points) for number, one in enumerate(every, 1) if one.met != WITHDRAWN]
+        return [
+            (number, criterion.met, criterion.points)
+            for number, criterion in enumerate(every, 1)
+            if criterion.met != WITHDRAWN
+        ]
 
 
 class Sheets:
@@ -166,23 +189,21 @@ class Sheets:
                 if written is None:
                     continue
                 waiting = {*written.unmarked, *written.changed}
-                given = {one.question: one for one in written.marks}
+                given = {mark.question: mark for mark in written.marks}
                 marker = about.get((learner, kata), NOTHING).marker
                 for question in waiting | given.keys():
                     digest = written.answered.get(question, "")
-                    one = AnswerPlace(
+                    place = AnswerPlace(
                         kata, question, learner, question in waiting, marker, digest, given.get(question)
                     )
-                    by_question.setdefault(question, []).append(one)
-            for question in sorted(by_question):
-                found += self._in_order(kata, question, by_question[question])
+                    by_question.setdefault(question, []).append(place)
+            for question, answers in sorted(by_question.items()):
+                people = Counter(place.digest for place in answers if place.digest)
+                wordings = self._wordings(kata, question, people)
+                known = [place._replace(wording=wordings.get(place.digest)) for place in answers]
+                # What most people say comes first; learners stay in their order where they say the same.
+                found += sorted(known, key=lambda place: (place.wording is None, place.wording))
         return found
-
-    def _in_order(self, kata: str, question: int, places: list[AnswerPlace]) -> list[AnswerPlace]:
-        wordings = self._wordings(kata, question, Counter(one.digest for one in places if one.digest))
-        known = [one._replace(wording=wordings.get(one.digest)) for one in places]
-        # What most people say comes first; learners stay in their order where they say the same.
-        return sorted(known, key=lambda one: (one.wording is None, one.wording))
 
     def _wordings(self, kata: str, question: int, people: Counter[str]) -> dict[str, AnswerGroup]:
         before, found = self._worded.get((kata, question), (None, {}))
@@ -198,15 +219,15 @@ class Sheets:
         """Return what waits."""
         every = self.places(chosen)
         by_question: dict[tuple[str, int], list[AnswerPlace]] = {}
-        for one in every:
-            by_question.setdefault((one.kata, one.question), []).append(one)
+        for place in every:
+            by_question.setdefault((place.kata, place.question), []).append(place)
         released = self._desk.book.rulings([Release])
         return SheetsPage(
             questions=[QuestionAnswers(*key, own, self._desk.author) for key, own in by_question.items()],
-            free=[one for one in every if one.waits and not one.marker],
+            free=[place for place in every if place.waits and not place.marker],
             released={
                 kata: bool(active_releases(released, kata))
-                for kata in dict.fromkeys(one.kata for one in every)
+                for kata in dict.fromkeys(place.kata for place in every)
             },
         )
 
@@ -221,16 +242,26 @@ class Sheets:
         if kata not in self._desk.katas(Filter()) or learner not in self._desk.everybody.marks()[0]:
             raise UsageError(f"{word} has no written answers for {kata}.")
         shown = load_sheet(self._desk.book, self.rubrics, learner, kata)
-        answer = next((one for one in shown.answers if str(one.number) == number), None)
+        answer = next((answer for answer in shown.answers if str(answer.number) == number), None)
         if answer is None:
             raise UsageError(f"{kata} has no question {number}.")
         every, here = self.places(chosen), (kata, answer.number, learner)
-        at = next((place for place, one in enumerate(every) if one[:3] == here), len(every))
-        of_question = [one for one in every if one[:2] == here[:2]]
+        at = next((index for index, place in enumerate(every) if place[:3] == here), len(every))
+        of_question = [place for place in every if place[:2] == here[:2]]
         question = QuestionAnswers(*here[:2], of_question, self._desk.author)
         own = every[at] if at < len(every) else None
-        same = [one for one in self._alike(own, of_question) if one is not own]
-        queue = self._queue(every, at, {one[:3] for one in same})
+        same = [place for place in self._alike(own, of_question) if place is not own]
+        # From here on and round again, so that what was skipped comes back at the end.
+        waiting = [place for place in every[at + 1 :] + every[:at] if self.may_mark(place)]
+        # One that says the same is marked along with this one, and need not be read next.
+        along = {place[:3] for place in same}
+        others = [place for place in waiting if place[:3] not in along]
+        first = (place for place in others if place.marker == self._desk.author)
+        queue = AnswerQueue(
+            every[at - 1] if 0 < at < len(every) else None,
+            next(first, others[0] if others else None),
+            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
+        )
         events = [
             LogEntry(event, self._desk.local_time(event.at))
             for event in self._desk.book.history(learner, kata)
@@ -240,32 +271,58 @@ class Sheets:
         ]
         return AnswerPage(shown, answer, word, own, question, same, queue, events)
 
-    def _queue(self, every: list[AnswerPlace], at: int, along: Set[tuple[str, int, str]]) -> AnswerQueue:
-        # From here on and round again, so that what was skipped comes back at the end.
-        waiting = [one for one in every[at + 1 :] + every[:at] if self.may_mark(one)]
-        # One that says the same is marked along with this one, and need not be read next.
-        others = [one for one in waiting if one[:3] not in along]
-        first = (one for one in others if one.marker == self._desk.author)
-        return AnswerQueue(
-            every[at - 1] if 0 < at < len(every) else None,
-            next(first, others[0] if others else None),
-            len(waiting) + sum(map(self.may_mark, every[at : at + 1])),
-        )
-
     def similar_answers(self, learner: str, kata: str, question: int) -> list[AnswerPlace]:
         """Return the other answers that wait for this marker, or for anybody, and say the same as a learner's."""
-        places = [one for one in self.places(Filter(kata=kata)) if one.question == question]
-        own = next((one for one in places if one.learner == learner), None)
-        return [one for one in self._alike(own, places) if one is not own]
+        places = [place for place in self.places(Filter(kata=kata)) if place.question == question]
+        own = next((place for place in places if place.learner == learner), None)
+        return [place for place in self._alike(own, places) if place is not own]
 
     def _alike(self, own: AnswerPlace | None, places: Iterable[AnswerPlace]) -> list[AnswerPlace]:
         if own is None or own.wording is None:
             return []
-        return [one for one in places if one.wording == own.wording and self.may_mark(one)]
+        return [place for place in places if place.wording == own.wording and self.may_mark(place)]
 
-    def may_mark(self, one: AnswerPlace) -> bool:
+    def may_mark(self, place: AnswerPlace) -> bool:
         """Whether an answer waits and is not somebody else's."""
-        return one.waits and one.marker in ("", self._desk.author)
+        return place.waits and place.marker in ("", self._desk.author)
 
 
-MOST_REMARKS = 200
+# Answers that say the same: the same words, or nearly the same, so that they are read one after the other
+
+
+def worded(texts: Mapping[str, str], people: Mapping[str, int]) -> dict[str, AnswerGroup]:
+    """Return what answers say.
+
+    Args:
+        texts: the answers, by digest.
+        people: how many wrote each.
+    """
+    plain = {digest: _plain(text) for digest, text in texts.items()}
+    often = Counter[str]()
+    for digest, words in plain.items():
+        often[words] += people.get(digest, 0)
+    # What most people wrote comes first and gathers what is near it. Only with these is anything compared: with every
+    # pair, a large class of different answers would take seconds.
+    order = sorted(often, key=lambda words: (-often[words], words))
+    heads: dict[str, int] = {}
+    group = {words: _group(words, heads) for words in order}
+    size = Counter[int]()
+    for words, number in group.items():
+        size[number] += often[words]
+    rank = {number: place for place, (number, _) in enumerate(size.most_common())}
+    place = {words: number for number, words in enumerate(order)}
+    return {digest: AnswerGroup(rank[group[words]], place[words]) for digest, words in plain.items()}
+
+
+def _group(words: str, heads: dict[str, int]) -> int:
+    """Return the group of an answer: of the nearest that leads one, else a new one."""
+    head = words[:LONGEST]
+    found = None
+    if len(head) >= SHORT:
+        found = process.extractOne(head, heads.keys(), scorer=fuzz.ratio, score_cutoff=NEAR)
+    return heads[found[0]] if found is not None else heads.setdefault(head, len(heads))
+
+
+def _plain(text: str) -> str:
+    # Signs stay: without them x < y and x > y would be the same answer.
+    return re.sub(r"\s+", " ", text).strip(" .!").casefold()

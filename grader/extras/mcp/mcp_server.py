@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TextIO
+
+import click
 
 from grader.api import __version__, interpreter
 
@@ -212,3 +216,26 @@ def _text(text: str, *, failed: bool) -> dict[str, Any]:
 
 def _failed(number: Any, code: int, message: str) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+
+
+@click.command(short_help="Serve an assistant: list, show, check, hint (MCP).")
+def mcp() -> None:
+    """Serve an assistant: list, show, check, hint, over the Model Context Protocol on stdin and stdout.
+
+    It is started by the assistant, in the learner's workspace. It shows neither solutions nor hidden checks, and
+    obeys what the course says of assistants.
+
+    \b
+    Example:
+      kata mcp
+
+    \b
+    In an assistant's settings:
+      {"mcpServers": {"kata": {"command": "kata", "args": ["mcp"]}}}
+    """
+    from grader.api import find_workspace, policy_of, template
+
+    workspace = find_workspace(Path.cwd())
+    policy = "tutor" if workspace is None else policy_of(workspace.root)
+    refusal = "This course allows no help by an assistant." if policy == "none" else None
+    McpServer(template(f"agents-{policy}.md"), refusal).serve(sys.stdin, sys.stdout)

@@ -26,7 +26,7 @@ from grader.api import (
 
 if TYPE_CHECKING:
     from grader.api import Gradebook
-    from grader.extras.push.online import RemoteMark
+    from grader.extras.push.courses import RemoteMark
     from grader.extras.push.push import Difference, PushTarget
 
 
@@ -84,22 +84,19 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     note_unmatched(found, katas, system)
 
 
-def _print(one: Difference, last: PushTarget | None, where: str) -> PushTarget:
+def _print(difference: Difference, last: PushTarget | None, where: str) -> PushTarget:
     """Print a line for what differs, after one for its assignment."""
     text = {
-        "push": f"{_mark(one.theirs)} → {points(one.ours or 0.0)}",
-        "kept": f"{_mark(one.theirs)} stays: it was changed in {where} (here {points(one.ours or 0.0)})",
+        "push": f"{_mark(difference.theirs)} → {points(difference.ours or 0.0)}",
+        "kept": f"{_mark(difference.theirs)} stays: it was changed in {where} (here {points(difference.ours or 0.0)})",
         "no_account": f"has no account in this course in {where}",
-    }.get(one.verdict)
-    lines = []
-    if one.target is not last:
-        lines.append(f"{one.target.title}   {points(one.target.column.max_score)} points")
+    }.get(difference.verdict)
+    if difference.target is not last:
+        print_line(f"{difference.target.title}   {points(difference.target.column.max_score)} points")
     if text is not None:
-        name = f"  {one.name}" if one.name != one.learner else ""
-        lines.append(f"  {one.learner}{name}   {text}")
-    for line in lines:
-        print_line(line)
-    return one.target
+        name = f"  {difference.name}" if difference.name != difference.learner else ""
+        print_line(f"  {difference.learner}{name}   {text}")
+    return difference.target
 
 
 def _mark(there: RemoteMark) -> str:

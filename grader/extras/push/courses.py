@@ -1,15 +1,105 @@
-"""Courses in Canvas and Moodle, over the network."""
+"""Canvas and Moodle over their public interfaces: who is in a course, what marks an assignment has there, giving one.
+
+They are asked through a course's page, whose address is the one in the browser. The token goes into a header or the
+body of a request to that host, never into an address: servers and proxies log those.
+"""
 
 from __future__ import annotations
 
 import re
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from grader.api import UsageError
-from grader.extras.push import online
-from grader.extras.push.online import Account, Client, RemoteAssignment, RemoteError, RemoteMark, host_of
+from grader.api import KataError, Person, UsageError
+
+TIMEOUT_S = 60
+HOW_IT_GOES_ON = "What was sent is recorded: the same command goes on from here."
+
+
+class RemoteError(KataError):
+    """The other system cannot be reached, or refuses."""
+
+
+class RemoteMark(NamedTuple):
+    """The mark that somebody has there."""
+
+    points: float | None = None
+    """None: no mark yet."""
+    excused: bool = False
+    """Somebody there decided that none is needed."""
+
+
+NO_MARK = RemoteMark()
+
+
+class RemoteAssignment(NamedTuple):
+    """An assignment there."""
+
+    id: str
+    title: str
+    max_points: float | None
+    refusal: str = ""
+    """Why no mark may be given from outside."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody in the course there."""
+
+    id: str
+    known_as: Mapping[str, str]
+    """By column of the roster, in lower case."""
+
+
+def account_of(person: Person, accounts: Sequence[Account], columns: Sequence[str]) -> Account | None:
+    """Return who somebody of the roster is there: by the first column that exactly one account agrees with."""
+    for column in columns:
+        value = person.cell(column).casefold()
+        found = [account for account in accounts if value and account.known_as.get(column) == value]
+        # Never the first of several: a mark for somebody else is worse than none.
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address; empty where it has none."""
+    return urllib.parse.urlsplit(address).hostname or ""
+
+
+def lowered(**values: object) -> dict[str, str]:
+    """Return what somebody is known as, by column, without what is empty."""
+    return {column: str(value).casefold() for column, value in values.items() if value}
+
+
+@contextmanager
+def asking(title: str, base: str, what: str = "") -> Iterator[None]:
+    """Turn what goes wrong over there into an error of ours. Neither answers nor requests are in it: a token may be.
+
+    Raises:
+        RemoteError: the system cannot be reached, or refuses.
+    """
+    import requests
+    from canvasapi.exceptions import CanvasException, InvalidAccessToken, ResourceDoesNotExist
+
+    where = host_of(base)
+    try:
+        yield
+    # These two before CanvasException, which both of them are.
+    except InvalidAccessToken as error:
+        raise RemoteError(
+            f"{title} does not accept the token for {where}.", "Make a new one there."
+        ) from error
+    except ResourceDoesNotExist as error:
+        raise UsageError(f"{title} does not have {what or 'this course'}, or hides it from you.") from error
+    except CanvasException as error:
+        raise RemoteError(f"{title} refuses: {type(error).__name__}.", HOW_IT_GOES_ON) from error
+    except requests.RequestException as error:
+        raise RemoteError(f"{where} cannot be reached: {type(error).__name__}.", HOW_IT_GOES_ON) from error
 
 
 @dataclass
@@ -25,6 +115,8 @@ class CanvasCourse:
     address = re.compile(r"(?P<base>(?P<scheme>https?)://[^/@?#]+)/courses/(?P<course>[0-9]+)")
     example = "https://canvas.example.edu/courses/1234"
     decimals = 2
+    """To how many places it keeps marks."""
+    # Of the roster, the surest first. Names are not among them: two may share one.
     columns = ("canvas_id", "sis_user_id", "sis_login_id", "learner")
 
     @cached_property
@@ -35,52 +127,50 @@ class CanvasCourse:
         requester = Requester(self.base, self.token)
         # It has no option for it, and without one a server that is silent would hold a push forever.
         session = requester._session
-        session.request = partial(session.request, timeout=online.TIMEOUT_S)
+        session.request = partial(session.request, timeout=TIMEOUT_S)
         return Course(requester, {"id": int(self.number)})
 
     def accounts(self) -> list[Account]:
         """Return the course's students; the test student is not among them."""
-        with online.asking(self.title, self.base):
+        with asking(self.title, self.base):
             return [
                 Account(
-                    str(one.id),
-                    online.lowered(
-                        canvas_id=one.id,
-                        sis_user_id=getattr(one, "sis_user_id", None),
+                    str(user.id),
+                    lowered(
+                        canvas_id=user.id,
+                        sis_user_id=getattr(user, "sis_user_id", None),
                         # Both are told only to teachers who may see logins.
-                        sis_login_id=getattr(one, "login_id", None),
-                        learner=getattr(one, "login_id", None),
+                        sis_login_id=getattr(user, "login_id", None),
+                        learner=getattr(user, "login_id", None),
                     ),
                 )
-                for one in self._course.get_users(enrollment_type=["student"])
+                for user in self._course.get_users(enrollment_type=["student"])
             ]
 
     def assignment(self, number: str) -> RemoteAssignment:
         """Return an assignment by its number."""
-        with online.asking(self.title, self.base, f"an assignment {number} in this course"):
+        with asking(self.title, self.base, f"an assignment {number} in this course"):
             found = self._assignment(number)
             return RemoteAssignment(number, str(found.name), found.points_possible)
 
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
-        """Return everybody's mark."""
-        with online.asking(self.title, self.base):
+        """Return everybody's mark, by account; who is missing has none."""
+        with asking(self.title, self.base):
             every = self._assignment(assignment.id).get_submissions()
-            return {str(one.user_id): _canvas_mark(one) for one in every}
+            return {str(submission.user_id): _canvas_mark(submission) for submission in every}
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
-        with online.asking(self.title, self.base):
+        with asking(self.title, self.base):
             submission = self._assignment(assignment.id).get_submission(int(account))
             if (found := _canvas_mark(submission)) != over:
                 return found
             submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
         # A redirect would have made a question of it, which changes nothing and is answered all the same.
         if _canvas_mark(submission).points != points:
-            raise RemoteError(
-                f"{self.title} did not take the mark of account {account}.", online.HOW_IT_GOES_ON
-            )
+            raise RemoteError(f"{self.title} did not take the mark of account {account}.", HOW_IT_GOES_ON)
         return None
 
     def _assignment(self, number: str) -> Any:
@@ -121,23 +211,23 @@ class MoodleCourse:
         """Return who is enrolled; teachers too, whom no roster names."""
         return [
             Account(
-                str(one["id"]),
-                online.lowered(
-                    username=one.get("username"),
-                    id_number=one.get("idnumber"),
-                    moodle_id=one.get("idnumber") or one.get("username"),
-                    email=one.get("email"),
-                    learner=one.get("username"),
+                str(user["id"]),
+                lowered(
+                    username=user.get("username"),
+                    id_number=user.get("idnumber"),
+                    moodle_id=user.get("idnumber") or user.get("username"),
+                    email=user.get("email"),
+                    learner=user.get("username"),
                 ),
             )
-            for one in self._call("core_enrol_get_enrolled_users", courseid=self.number)
+            for user in self._call("core_enrol_get_enrolled_users", courseid=self.number)
         ]
 
     def assignment(self, number: str) -> RemoteAssignment:
         """Return an assignment by the number in its address, which is not the one that marks go by."""
         courses = self._call("mod_assign_get_assignments", **{"courseids[0]": self.number})["courses"]
-        every = [one for course in courses for one in course["assignments"]]
-        found = next((one for one in every if str(one["cmid"]) == number), None)
+        every = [assignment for course in courses for assignment in course["assignments"]]
+        found = next((assignment for assignment in every if str(assignment["cmid"]) == number), None)
         if found is None:
             raise UsageError(
                 f"Moodle has no assignment {number} in this course.",
@@ -149,16 +239,20 @@ class MoodleCourse:
         return RemoteAssignment(str(found["id"]), found["name"], points if points >= 0 else None, refusal)
 
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
-        """Return everybody's mark."""
+        """Return everybody's mark, by account; who is missing has none."""
         answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
-        grades = [one for part in answer["assignments"] for one in part["grades"]]
-        return {str(one["userid"]): RemoteMark(_moodle_points(one["grade"])) for one in grades}
+        # -1: there is a row, and no mark yet.
+        return {
+            str(grade["userid"]): RemoteMark(points if (points := float(grade["grade"])) >= 0 else None)
+            for part in answer["assignments"]
+            for grade in part["grades"]
+        }
 
     def give(
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark, of the latest attempt and of nobody else in a group, unless there is another by now."""
-        found = self.marks(assignment).get(account, online.NO_MARK)  # no function tells one alone
+        found = self.marks(assignment).get(account, NO_MARK)  # no function tells one alone
         if found != over:
             return found
         self._call(
@@ -177,33 +271,30 @@ class MoodleCourse:
         import requests
 
         form = {"wstoken": self.token, "wsfunction": function, "moodlewsrestformat": "json", **given}
-        with online.asking(self.title, self.base):
+        with asking(self.title, self.base):
             # No redirects: after one a mark would be asked for instead of set, and the token be somewhere else.
             answer = requests.post(
                 f"{self.base}/webservice/rest/server.php",
                 data=form,
-                timeout=online.TIMEOUT_S,
+                timeout=TIMEOUT_S,
                 allow_redirects=False,
             )
             if answer.status_code != 200:
                 raise RemoteError(
-                    f"Moodle answered {function} with status {answer.status_code}.", online.HOW_IT_GOES_ON
+                    f"Moodle answered {function} with status {answer.status_code}.", HOW_IT_GOES_ON
                 )
             found = answer.json()
         if isinstance(found, dict) and "exception" in found:
             reason = found.get("message") or found.get("errorcode")
             raise RemoteError(
                 f"Moodle refuses {function}: {reason}",
-                f"A token's service must allow it. {online.HOW_IT_GOES_ON}",
+                f"A token's service must allow it. {HOW_IT_GOES_ON}",
             )
         return found
 
 
-def _moodle_points(text: object) -> float | None:
-    points = float(str(text))
-    return points if points >= 0 else None  # -1: there is a row, and no mark yet
-
-
+Client = CanvasCourse | MoodleCourse
+"""A course in another system."""
 _COURSES: dict[str, type[CanvasCourse] | type[MoodleCourse]] = {
     "canvas": CanvasCourse,
     "moodle": MoodleCourse,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from grader.api import (
     Column,
-    Course,
     Gradebook,
     Person,
     Push,
@@ -21,7 +21,7 @@ from grader.api import (
     marks_of,
 )
 from grader.api import number as as_text
-from grader.extras.push.online import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
+from grader.extras.push.courses import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
 
 TOKEN = "KATA_LMS_TOKEN"
 SERVICE = "kata"
@@ -71,13 +71,16 @@ class Pusher:
         Raises:
             UsageError: none has, or an assignment there is out of other points than here.
         """
-        found = []
-        for column in _columns(self._book, titles):
-            number = _number(self._book.course, column)
+        found, course, own = [], self._book.course, columns_of(self._book.rows(), titles)
+        # A column for each assignment and each kata.
+        of_assignments = [column for column in by_assignment(own, course, {}) if column.katas]
+        for column in (*of_assignments, *(column for column in own if not column.written)):
+            # At the end of what a column is called there: `Week 1 (501)`.
+            number = re.search(r"\(([0-9]+)\)\s*$", course.columns.get(column.kata, ""))
             if number and (only is None or set(column.katas or [column.kata]) <= set(only)):
-                assignment = self._client.assignment(number)
+                assignment = self._client.assignment(number[1])
                 self._insist_on_same(column, assignment)
-                address = f"{self._book.course.lms.partition('#')[0]} {number}"
+                address = f"{course.lms.partition('#')[0]} {number[1]}"
                 found.append(PushTarget(column, assignment.title, assignment, address))
         if not found:
             raise UsageError(
@@ -109,16 +112,12 @@ class Pusher:
             unsure: learners and katas whose work may lie here under another name: no 0 for these.
         """
         course, accounts = self._book.course, self._client.accounts()
-        columns = [one.column for one in targets]
+        columns = [target.column for target in targets]
         # Before the first target: everybody's reports are read once, whatever the number of columns.
-        own = [
-            (
-                learner,
-                next(iter(rows.values())).name,
-                marks_of(rows, columns, course, unsure, self._client.decimals),
-            )
-            for learner, rows in by_learner(self._book.rows())
-        ]
+        own = []
+        for learner, rows in by_learner(self._book.rows()):
+            marks = marks_of(rows, columns, course, unsure, self._client.decimals)
+            own.append((learner, next(iter(rows.values())).name, marks))
         for place, target in enumerate(targets):
             # Once for each assignment there: a request for each learner would take minutes.
             theirs, sent = self._client.marks(target.assignment), self._book.pushed(target.key)
@@ -137,24 +136,30 @@ class Pusher:
                     )
                 yield difference
 
-    def push(self, one: Difference) -> Difference:
+    def push(self, difference: Difference) -> Difference:
         """Set a mark that is to be pushed, and note those that are there already; return what became of it."""
-        if one.ours is None or one.verdict not in ("push", "same"):
-            return one
-        push = Push(one.ours, one.theirs.points, arrived=False, author=self._author)
-        if one.verdict == "push":
+        if difference.ours is None or difference.verdict not in ("push", "same"):
+            return difference
+        push = Push(difference.ours, difference.theirs.points, arrived=False, author=self._author)
+        if difference.verdict == "push":
             # Before it is sent: whenever this ends, the next push knows which two marks may be there.
-            self._note(one, push)
-            found = self._client.give(one.target.assignment, one.account, one.ours, one.theirs)
+            self._note(difference, push)
+            found = self._client.give(
+                difference.target.assignment, difference.account, difference.ours, difference.theirs
+            )
             if found is not None:
-                return replace(one, verdict="kept", theirs=found)
-        elif one.sent is not None and one.sent.arrived and one.sent.points == one.ours:
-            return one
-        self._note(one, push._replace(arrived=True))
-        return one
+                return replace(difference, verdict="kept", theirs=found)
+        elif (
+            difference.sent is not None
+            and difference.sent.arrived
+            and difference.sent.points == difference.ours
+        ):
+            return difference
+        self._note(difference, push._replace(arrived=True))
+        return difference
 
-    def _note(self, one: Difference, push: Push) -> None:
-        self._book.note_push(one.learner, one.target.key, push)
+    def _note(self, difference: Difference, push: Push) -> None:
+        self._book.note_push(difference.learner, difference.target.key, push)
 
 
 def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdict:
@@ -168,19 +173,6 @@ def _verdict(ours: float | None, theirs: RemoteMark, sent: Push | None) -> Verdi
     return "push" if untouched else "kept"
 
 
-def _columns(book: Gradebook, titles: Mapping[str, str]) -> list[Column]:
-    """Return a column for each assignment and each kata."""
-    own = columns_of(book.rows(), titles)
-    every = by_assignment(own, book.course, {})
-    return [*(one for one in every if one.katas), *(one for one in own if not one.written)]
-
-
-def _number(course: Course, column: Column) -> str:
-    """Return the number at the end of what a column is called there: `Week 1 (501)`."""
-    found = re.search(r"\(([0-9]+)\)\s*$", course.columns.get(column.kata, ""))
-    return found[1] if found else ""
-
-
 def token_for(address: str) -> str:
     """Return the token for a system: from the environment, or from this machine's keyring.
 
@@ -190,20 +182,16 @@ def token_for(address: str) -> str:
         UsageError: neither has one.
     """
     host = host_of(address)
-    token = os.environ.get(TOKEN, "").strip() or _in_keyring(host)
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        import keyring
+        from keyring.errors import KeyringError
+
+        with suppress(KeyringError):  # a machine without one, or one that stays locked
+            token = (keyring.get_password(SERVICE, host) or "").strip()
     if not token:
         raise UsageError(
             f"There is no token for {host}.",
             f"Make one in your account there, then: keyring set {SERVICE} {host}, or the environment variable {TOKEN}",
         )
     return token
-
-
-def _in_keyring(host: str) -> str:
-    import keyring
-    from keyring.errors import KeyringError
-
-    try:
-        return (keyring.get_password(SERVICE, host) or "").strip()
-    except KeyringError:  # a machine without one, or one that stays locked
-        return ""

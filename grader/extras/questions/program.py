@@ -26,16 +26,10 @@ class HandInToAsk(msgspec.Struct, frozen=True):
 def main() -> None:
     """Answer every task, in order: with questions, or with a sentence why there are none."""
     launcher = start_launcher(many=True)
-    from grader.api import Catalogue, KataError, Suite, Unreadable, read_source, suites_of
+    from grader.api import Catalogue, KataError, Unreadable, read_source, suites_of
     from grader.extras.questions.quiz import QuizQuestion, ask
 
     tasks = msgspec.json.decode(sys.stdin.buffer.read(), type=list[HandInToAsk])
-
-    def answered(task: HandInToAsk, suites: dict[str, Suite]) -> list[QuizQuestion] | str:
-        try:
-            return ask(suites[task.kata], launcher, read_source(Path(task.file)), task.who, task.wanted)
-        except (KataError, Unreadable) as error:
-            return error.message
 
     with contextlib.closing(launcher):
         wanted = {task.kata for task in tasks}
@@ -44,7 +38,13 @@ def main() -> None:
             return
         with suites_of(katas) as suites:
             for task in tasks:
-                sys.stdout.write(msgspec.json.encode(answered(task, suites)).decode() + "\n")
+                answer: list[QuizQuestion] | str
+                try:
+                    source = read_source(Path(task.file))
+                    answer = ask(suites[task.kata], launcher, source, task.who, task.wanted)
+                except (KataError, Unreadable) as error:
+                    answer = error.message
+                sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
                 sys.stdout.flush()
 
 

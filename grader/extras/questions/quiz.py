@@ -264,7 +264,15 @@ class Quiz:
     def sure(self, item: pytest.Item, place: int) -> NotedCall:
         """Return of one call what is the same with other random numbers of the module's own."""
         again = [self.watched.calls(item, seed) for seed in SEEDS]
-        return _common([calls[place] for calls in again if len(calls) > place])
+        first, *others = [calls[place] for calls in again if len(calls) > place]
+        alike = len(others) + 1 == len(SEEDS) and all(call.text == first.text for call in others)
+        result = first.result if alike and all(call.result == first.result for call in others) else ""
+        facts = {
+            number: texts
+            for number, texts in first.facts.items()
+            if alike and all(call.facts.get(number) == texts for call in others)
+        }
+        return NotedCall(first.text, result, facts)
 
     # Pieces ---------------------------------------------------------------------------------------------------------
 
@@ -317,19 +325,6 @@ def ask(suite: Suite, launcher: Launcher, source: Source, who: str, wanted: int)
             quiz.questioned.clear()
             found = list(islice(quiz.mixed(), wanted))
         return found
-
-
-def _common(calls: Sequence[NotedCall]) -> NotedCall:
-    """Return what is the same in all of one call's repetitions."""
-    first, *others = calls
-    alike = len(calls) == len(SEEDS) and all(call.text == first.text for call in others)
-    result = first.result if alike and all(call.result == first.result for call in others) else ""
-    facts = {
-        number: texts
-        for number, texts in first.facts.items()
-        if alike and all(call.facts.get(number) == texts for call in others)
-    }
-    return NotedCall(first.text, result, facts)
 
 
 def _first(things: Sequence[T], holds: Callable[[T], bool]) -> list[T]:

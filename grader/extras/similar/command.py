@@ -132,17 +132,17 @@ def similar(submissions: Path | None, as_json: bool, options: SimilarOptions) ->
         print_json(_document(found, unread))
         return
     out = console()
-    for one in found:
-        _print(one, out)
-    _print_unread(unread, out)
+    for findings in found:
+        _print(findings, out)
+    _lines(out, [f"not compared  {who}: {why}" for who, why in unread], "that could not be read")
     if not found:
         out.print("Nothing to compare: nothing was handed in for these katas.")
     elif options.page_file is not None:
         out.print(f"\npage  {escape_controls(str(options.page_file))}", soft_wrap=True)
-    elif any(one.pairs for one in found):
+    elif any(findings.pairs for findings in found):
         out.print("\nside by side: the same command with --html alike.html")
     # Nobody should be accused by a table: what alike means is said where something is.
-    if any(one.pairs or one.identical or one.known for one in found):
+    if any(findings.pairs or findings.identical or findings.known for findings in found):
         note(WORDS)
 
 
@@ -215,9 +215,8 @@ def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:
                     Candidate(submission.learner, submission.bundle, term=term)
                 )
             elif submission.status == "error":
-                read.unread.append(
-                    (_named(submission.learner, submission.kata, term), submission.message or "")
-                )
+                who = f"{submission.learner}, {submission.kata}" + (f" ({term})" if term else "")
+                read.unread.append((who, submission.message or ""))
     return read
 
 
@@ -237,57 +236,54 @@ def _from_gradebook(
     return read
 
 
-def _named(learner: str, kata: str, term: str) -> str:
-    return f"{learner}, {kata}" + (f" ({term})" if term else "")
-
-
 # --- how it is shown ---
 
 
 def _document(found: list[Findings], unread: list[tuple[str, str]]) -> dict[str, Any]:
     import msgspec
 
-    plain = [msgspec.to_builtins(one) for one in found]
+    plain = [msgspec.to_builtins(findings) for findings in found]
     return {
-        "katas": [{name: value for name, value in one.items() if name != "texts"} for one in plain],
+        "katas": [{name: value for name, value in fields.items() if name != "texts"} for fields in plain],
         "unread": [{"who": who, "why": why} for who, why in unread],
     }
 
 
-def _print(one: Findings, out: Console) -> None:
+def _print(findings: Findings, out: Console) -> None:
     from grader.api import listed
 
-    people = f"{one.learners} learners, {one.handed_in} hand-ins" + (
-        f", {one.earlier} learners of earlier terms" if one.earlier else ""
+    people = f"{findings.learners} learners, {findings.handed_in} hand-ins" + (
+        f", {findings.earlier} learners of earlier terms" if findings.earlier else ""
     )
-    out.print(f"\n{one.number}  {one.kata}", style="bold", end="")
+    out.print(f"\n{findings.number}  {findings.kata}", style="bold", end="")
     out.print(f"   {people}", style="dim")
-    if not one.has_solutions:
-        note(f"warning: this install has no solutions of {one.kata}; what is in them is not left out.")
-    for same in (each for each in one.identical if each.is_relevant):
+    if not findings.has_solutions:
+        note(f"warning: this install has no solutions of {findings.kata}; what is in them is not left out.")
+    relevant = [same for same in findings.identical if same.is_relevant]
+    for same in relevant:
         names = list(dict.fromkeys(side.name for side in same.where))
         known = f", {same.known} unchanged" if same.known else ""
         _line(out, f"  identical  {same.file}{known}: {listed(names, SHOWN)}")
-    if one.pairs:
+    if findings.pairs:
         _line(out, "  rarity  share        pair and lines, the rarest first")
-    for pair in one.pairs[:SHOWN]:
+    for pair in findings.pairs[:SHOWN]:
         _line(out, _pair(pair))
     # Findings hold the first pairs alone; the others are counted.
-    more = len(one.pairs) + one.more - SHOWN
+    more = len(findings.pairs) + findings.more - SHOWN
     if more > 0:
         _line(out, f"  … and {more} more pairs")
-    for cluster in one.clusters:
+    for cluster in findings.clusters:
         _line(out, f"  together   {listed(cluster, SHOWN)}")
     # A hand-in that is close to the pack itself is not a pair: it may have been copied from there.
     close = [
         f"  {near.rarity:6.0f}  {near.side.share:4.0%} in {near.to}: {near.side.name}{_where(near.passages)}"
-        for near in one.known
+        for near in findings.known
     ]
     _lines(out, close, "that are close to what the pack holds", indent="  ")
-    if not (one.pairs or one.known or any(each.is_relevant for each in one.identical)):
+    if not (findings.pairs or findings.known or relevant):
         _line(out, "  no two hand-ins share anything that few others have")
     unread = []
-    for each in one.unread:
+    for each in findings.unread:
         attempt = f", attempt {each.attempt}" if each.attempt is not None else ""
         term = f" ({each.term})" if each.term else ""
         unread.append(f"  not compared  {each.learner}{attempt}{term}: {each.why}")
@@ -321,7 +317,3 @@ def _lines(out: Console, lines: Sequence[str], what: str, *, indent: str = "") -
         _line(out, line)
     if len(lines) > SHOWN:
         _line(out, f"{indent}… and {len(lines) - SHOWN} more {what}")
-
-
-def _print_unread(unread: list[tuple[str, str]], out: Console) -> None:
-    _lines(out, [f"not compared  {who}: {why}" for who, why in unread], "that could not be read")

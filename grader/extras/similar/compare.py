@@ -6,19 +6,28 @@ and of what each of them has. A fingerprint that `n` of `N` learners have weighs
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from grader.api import Kata, Words
-from grader.extras.similar import known
+from grader.api import Kata, Piece, Words, blocks_in, defined_names, given_files, read_bounded
 from grader.extras.similar.findings import Findings, Identical, Known, Pair, Passage, Side, Unread
-from grader.extras.similar.fingerprints import SPAN, all_hashes
-from grader.extras.similar.tokenized_submission import Candidate, TokenizedSubmission
+from grader.extras.similar.tokenized_submission import (
+    SPAN,
+    Candidate,
+    TokenizedSubmission,
+    all_hashes,
+    by_hash,
+)
 
 PRIOR = 20
 """Learners who are assumed besides the class: of two who share something in a class of two, little is known."""
@@ -29,6 +38,9 @@ MOST_PAIRS = 1000
 hundreds of thousands. The others are counted."""
 _NEAR = SPAN
 """Words between two fingerprints of one passage."""
+LIMIT_BYTES = 1 << 20
+_OPERATOR = re.compile(rb"\baten\.(\w+)(?:\.default\b)?")
+_FENCED = re.compile(r"^(```|~~~)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -62,25 +74,28 @@ def compare(
     Raises:
         PackError: a file of the pack cannot be read.
     """
-    foreign = known.foreign_names(kata)
-    read = [TokenizedSubmission(work, foreign) for work in _distinct([*works, *earlier])]
-    given, catalogued = known.given(kata), known.catalogued(kata)
-    given_hashes = known.hashes_of(given)
+    foreign = _foreign_names(kata)
+    # What is graded anew is not another hand-in.
+    distinct: dict[tuple[str, str, str], Candidate] = {}
+    for work in (*works, *earlier):
+        distinct.setdefault((*work.who, work.bundle.digest), work)
+    read = [TokenizedSubmission(work, foreign) for work in distinct.values()]
+    given, catalogued = _given(kata), _catalogued(kata)
+    given_hashes = _hashes_of(given)
     # Without what was given and what the pack holds: everybody has that in common.
-    index = _Index(read, given_hashes | known.hashes_of(catalogued), settings)
+    index = _Index(read, given_hashes | _hashes_of(catalogued), settings)
     alike = _alike(index, settings)
-    pairs = [_pair(index, *one) for one in alike[:MOST_PAIRS]]
+    pairs = [_pair(index, *found) for found in alike[:MOST_PAIRS]]
     close = tuple(_close_to_known(read, given_hashes, catalogued, settings))
-    shown = {side.name for pair in pairs for side in (pair.left, pair.right)} | {
-        one.side.name for one in close
-    }
-    mine = [one for one in read if not one.work.term]
+    sides = [side for pair in pairs for side in (pair.left, pair.right)]
+    shown = {side.name for side in (*sides, *(near.side for near in close))}
+    mine = [submission for submission in read if not submission.work.term]
     return Findings(
         kata=kata.slug,
         number=kata.number,
-        learners=len({one.work.who for one in mine}),
+        learners=len({submission.work.who for submission in mine}),
         handed_in=len(mine),
-        earlier=len({one.work.who for one in read if one.work.term}),
+        earlier=len({submission.work.who for submission in read if submission.work.term}),
         left_out=index.left_out,
         common=index.common,
         pairs=tuple(pairs),
@@ -89,24 +104,23 @@ def compare(
         identical=tuple(_identical(read, given, catalogued)),
         known=close,
         unread=tuple(
-            Unread(learner=one.work.learner, attempt=one.work.attempt, term=one.work.term, why=why)
-            for one in read
-            for why in one.problems
+            Unread(
+                learner=submission.work.learner,
+                attempt=submission.work.attempt,
+                term=submission.work.term,
+                why=why,
+            )
+            for submission in read
+            for why in submission.problems
         ),
         # Of those shown alone: the report is one file, and everybody's text would be most of it.
-        texts={name: tuple(one.lines) for one in read if (name := _side(one, 1.0).name) in shown},
+        texts={
+            name: tuple(submission.lines)
+            for submission in read
+            if (name := _side(submission, 1.0).name) in shown
+        },
         has_solutions=kata.solution is not None,
     )
-
-
-def _distinct(works: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield each learner's different hand-ins: what is graded anew is not another."""
-    seen: set[tuple[str, str, str]] = set()
-    for work in works:
-        key = (*work.who, work.bundle.digest)
-        if key not in seen:
-            seen.add(key)
-            yield work
 
 
 class _Index:
@@ -115,19 +129,19 @@ class _Index:
     def __init__(self, read: Sequence[TokenizedSubmission], ignored: set[int], settings: Settings) -> None:
         self.read = read
         owners: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        for one in read:
-            for value in one.fingerprints:
+        for submission in read:
+            for value in submission.fingerprints:
                 if value not in ignored:
-                    owners[value].add(one.work.who)
-        people = len({one.work.who for one in read})
+                    owners[value].add(submission.work.who)
+        people = len({submission.work.who for submission in read})
         self.common = max(FEWEST, math.ceil(settings.common * people))
         self.learners = {value: len(who) for value, who in owners.items() if len(who) < self.common}
         self.left_out = len(owners) - len(self.learners)
         self._bits = [math.log2((people + PRIOR) / max(count, 1)) for count in range(self.common + 1)]
         self.total = np.zeros(len(read))
         places: dict[int, list[int]] = defaultdict(list)
-        for number, one in enumerate(read):
-            for value in one.fingerprints:
+        for number, submission in enumerate(read):
+            for value in submission.fingerprints:
                 if value in self.learners:
                     places[value].append(number)
                     self.total[number] += self.bits(value)
@@ -154,8 +168,8 @@ _Alike = tuple[float, int, int, int]
 def _alike(index: _Index, settings: Settings) -> list[_Alike]:
     """Return the most alike pair of hand-ins of every two learners, those that share most that is rare first."""
     best: dict[frozenset[tuple[str, str]], list[tuple[float, int, int]]] = defaultdict(list)
-    for left, one in enumerate(index.read):
-        if one.work.term:
+    for left, submission in enumerate(index.read):
+        if submission.work.term:
             continue
         shared = index.shared(left)
         smaller = np.minimum(index.total, index.total[left])
@@ -163,13 +177,13 @@ def _alike(index: _Index, settings: Settings) -> list[_Alike]:
             (shared > 0) & (shared >= settings.rarity) & (shared >= settings.share * smaller)
         ).tolist():
             other = index.read[right].work
-            if (right > left or other.term) and other.who != one.work.who:
-                best[frozenset((one.work.who, other.who))].append((float(shared[right]), left, right))
+            if (right > left or other.term) and other.who != submission.work.who:
+                best[frozenset((submission.work.who, other.who))].append((float(shared[right]), left, right))
     found: list[_Alike] = []
     for alike in best.values():
         bits, left, right = max(alike)
         found.append((bits, left, right, len(alike) - 1))
-    found.sort(key=lambda one: (-one[0], one[1], one[2]))
+    found.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     return found
 
 
@@ -186,18 +200,14 @@ def _pair(index: _Index, bits: float, left: int, right: int, others: int) -> Pai
     )
 
 
-def _side(one: TokenizedSubmission, share: float) -> Side:
-    work = one.work
-    return Side(
-        learner=work.learner,
-        attempt=work.attempt,
-        term=work.term,
-        share=round(min(float(share), 1.0), 3),
-    )
+def _side(submission: TokenizedSubmission, share: float) -> Side:
+    work = submission.work
+    share = round(min(float(share), 1.0), 3)
+    return Side(learner=work.learner, attempt=work.attempt, term=work.term, share=share)
 
 
-def _main(one: TokenizedSubmission) -> str:
-    return one.digests[one.work.bundle.main]
+def _main(submission: TokenizedSubmission) -> str:
+    return submission.digests[submission.work.bundle.main]
 
 
 def _passages(
@@ -259,64 +269,142 @@ def _clusters(index: _Index, alike: Sequence[_Alike]) -> tuple[tuple[str, ...], 
 
 
 def _identical(
-    read: Sequence[TokenizedSubmission], given: Sequence[known.PackText], catalogued: Sequence[known.PackText]
+    read: Sequence[TokenizedSubmission], given: Sequence[PackText], catalogued: Sequence[PackText]
 ) -> Iterator[Identical]:
     """Yield files that came in more than once, or are the pack's answers; those of most learners first."""
     answers = {text.digest: text.name for text in catalogued}
     # An answer's name goes before a given file's: that it was handed in is worth a look.
     names = {text.digest: text.name for text in given} | answers
     groups: dict[str, list[tuple[str, TokenizedSubmission]]] = defaultdict(list)
-    for one in read:
-        for file, digest in one.digests.items():
-            groups[digest].append((file, one))
+    for submission in read:
+        for file, digest in submission.digests.items():
+            groups[digest].append((file, submission))
     found = []
     for digest, group in groups.items():
-        people = {one.work.who for _, one in group}
+        people = {submission.work.who for _, submission in group}
         # Two earlier terms that share a file are nobody's business now.
-        current = any(not one.work.term for _, one in group)
-        modules = [file == one.work.bundle.main for file, one in group]
+        current = any(not submission.work.term for _, submission in group)
+        modules = [file == submission.work.bundle.main for file, submission in group]
         if current and (len(people) > 1 or sum(modules) > 1 or digest in answers):
-            where = tuple(_side(one, 1.0) for _, one in group)
+            where, known = tuple(_side(submission, 1.0) for _, submission in group), names.get(digest, "")
             found.append(
-                Identical(
-                    digest=digest,
-                    file=group[0][0],
-                    where=where,
-                    learners=len(people),
-                    known=names.get(digest, ""),
-                )
+                Identical(digest=digest, file=group[0][0], where=where, learners=len(people), known=known)
             )
-    yield from sorted(found, key=lambda one: (bool(one.known), -one.learners, one.digest))
+    yield from sorted(found, key=lambda files: (bool(files.known), -files.learners, files.digest))
 
 
 def _close_to_known(
-    read: Sequence[TokenizedSubmission], given: set[int], texts: Sequence[known.PackText], settings: Settings
+    read: Sequence[TokenizedSubmission], given: set[int], texts: Sequence[PackText], settings: Settings
 ) -> Iterator[Known]:
     """Yield hand-ins that are close to what the pack holds and few others have."""
-    mine = [one for one in read if not one.work.term]
+    mine = [submission for submission in read if not submission.work.term]
     index = _Index(mine, given, settings)
-    texts_spans = [(text, _spans(text.words)) for text in texts]
-    for number, one in enumerate(mine):
-        own = [value for value in one.fingerprints if value in index.learners]
+    # Every span of a text, whether winnowing would choose it or not.
+    texts_spans = [(text, by_hash(*all_hashes(text.words))) for text in texts]
+    for number, submission in enumerate(mine):
+        own = [value for value in submission.fingerprints if value in index.learners]
         closest = None
         for text, prints in texts_spans:
             bits = sum(index.bits(value) for value in own if value in prints)
             if bits and bits >= settings.rarity and bits >= settings.known_share * index.total[number]:
                 found = (bits, text, prints)
                 closest = found if closest is None or bits > closest[0] else closest
-        if closest is not None and closest[1].digest != _main(one):  # said already
+        if closest is not None and closest[1].digest != _main(submission):  # said already
             bits, text, prints = closest
             yield Known(
-                side=_side(one, bits / index.total[number]),
+                side=_side(submission, bits / index.total[number]),
                 to=text.name,
                 rarity=round(float(bits), 1),
-                passages=_passages(one, text.words, prints, index.learners),
+                passages=_passages(submission, text.words, prints, index.learners),
             )
 
 
-def _spans(words: Words) -> dict[int, list[int]]:
-    """Return every span of a text with its places, whether winnowing would choose it or not."""
-    found: dict[int, list[int]] = {}
-    for value, start in zip(*(each.tolist() for each in all_hashes(words)), strict=True):
-        found.setdefault(value, []).append(start)
+# What everybody was given, and what the pack knows: neither makes two hand-ins alike
+
+
+@dataclass(frozen=True)
+class PackText:
+    """A file of the pack."""
+
+    name: str
+    digest: str
+    """SHA-256."""
+    words: Words
+
+
+def _given(kata: Kata) -> list[PackText]:
+    """Return what every learner has in front of them: the stub, what is given, the code in lessons and hints."""
+    files = [("the stub", read_bounded(kata.stub, LIMIT_BYTES))]
+    files += [(f"given file {name}", data) for name, data in given_files(kata).items()]
+    files += [(f"given file {path.name}", read_bounded(path, LIMIT_BYTES)) for path in kata.support]
+    found = [_python(name, data) for name, data in files if not name.endswith((".md", ".ipynb"))]
+    folder, unit = kata.folder, kata.unit.folder
+    lessons = [*folder.glob("*.md"), *unit.glob("*.md"), *folder.glob("demo.py")]
+    for path in sorted(lessons):
+        data = read_bounded(path, LIMIT_BYTES)
+        fenced: list[bytes | str] = [data]
+        if path.suffix != ".py":
+            fenced = [code[2] for code in _FENCED.finditer(data.decode("utf-8", "replace"))]
+        found.append(PackText(path.name, _digest(data), _words(fenced)))
     return found
+
+
+def _catalogued(kata: Kata) -> list[PackText]:
+    """Return the right answers that the pack knows, and the blocks that are given in place of answers."""
+    paths = [("the reference", kata.solution)] if kata.solution is not None else []
+    paths += [(f"the alternative {path.stem}", path) for path in kata.alternatives]
+    found = [_python(name, read_bounded(path, LIMIT_BYTES)) for name, path in paths]
+    return found + [text for path in blocks_in(kata.unit.pack) for text in _blocks(path, kata)]
+
+
+def _blocks(path: Path, kata: Kata) -> list[PackText]:
+    """Return the given blocks as they look when their operators are renamed: all of them, and this kata's answers.
+
+    Handed in as they are, they earn nothing.
+    """
+    data = read_bounded(path, LIMIT_BYTES)
+    # As somebody would write them who hands a block in under ordinary names.
+    body = ast.parse(_OPERATOR.sub(rb"torch.\1", data)).body
+    names = {node: set(defined_names(node)) for node in body}
+    answers = [node for node in body if names[node].intersection(kata.required) or not names[node]]
+    texts = []
+    # In a file of its own, an answer imports the blocks that it builds on, so these are names from outside
+    # there.
+    for part in (body, answers):
+        words = Words()
+        words.add([Piece(part)])
+        texts.append(PackText(f"the given blocks {path.name}", _digest(data), words))
+    return texts
+
+
+def _foreign_names(kata: Kata) -> frozenset[str]:
+    """Return names of files that are next to an answer and are not part of it."""
+    others = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    return frozenset(
+        {f"{name}{suffix}" for name in others for suffix in (".py", ".ipynb")}
+        | {path.name for path in (*kata.given, *kata.support)}
+        | {path.name for path in blocks_in(kata.unit.pack)}
+    )
+
+
+def _hashes_of(texts: Iterable[PackText]) -> set[int]:
+    """Return the hash of every span of the texts."""
+    return {value for text in texts for value in all_hashes(text.words)[0].tolist()}
+
+
+def _python(name: str, data: bytes) -> PackText:
+    return PackText(name, _digest(data), _words([data]))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _words(pieces: Iterable[bytes | str]) -> Words:
+    words, readable = Words(), []
+    for piece in pieces:
+        # An excerpt, or no Python at all: then no learner's code is it.
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            readable.append(Piece(ast.parse(piece).body))
+    words.add(readable)
+    return words

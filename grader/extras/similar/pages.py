@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from grader.api import page, text
 from grader.extras.similar.compare import compare
-from grader.extras.similar.findings import Findings, Known, Pair, Passage, Side
+from grader.extras.similar.findings import Findings, Passage, Side
 from grader.extras.similar.tokenized_submission import Candidate
 
 __all__ = ["TEMPLATES", "WORDS", "Candidate", "Findings", "compare", "section_of", "similar_page"]
@@ -76,7 +76,7 @@ def similar_page(
         titles: of katas, by slug.
         most: pairs of a kata that are shown line by line.
     """
-    sections = [section_of(one, titles.get(one.kata, one.kata), most) for one in found]
+    sections = [section_of(findings, titles.get(findings.kata, findings.kata), most) for findings in found]
     return page("similar.html", TEMPLATES, sections=sections, unread=unread, words=WORDS, most=most)
 
 
@@ -84,42 +84,35 @@ Shown = Callable[[Side], tuple[str, str]]
 """Returns what a hand-in is called, and the address of its page, if it has one."""
 
 
-def _plainly(side: Side) -> tuple[str, str]:
-    return side.name, ""
-
-
-def section_of(one: Findings, title: str, most: int, shown: Shown = _plainly) -> Section:
+def section_of(
+    findings: Findings, title: str, most: int, shown: Shown = lambda side: (side.name, "")
+) -> Section:
     """Return what a page shows of one kata, as `similar.html` draws it."""
-    return Section(
-        one,
-        title,
-        [_twin(one, pair, number, shown) for number, pair in enumerate(one.pairs[:most], 1)],
-        [_beside_known(one, near, number, shown) for number, near in enumerate(one.known[:most], 1)],
-    )
 
+    def column(id: str, side: Side, places: Sequence[tuple[int, int]]) -> _Column:
+        lines = findings.texts.get(side.name, ())
+        shared = {number for first, last in places for number in range(first, last + 1)}
+        drawn = [
+            _Line(number, text.cut(line), number in shared)
+            for number, line in enumerate(lines[:MAX_LINES], 1)
+        ]
+        name, address = shown(side)
+        return _Column(id, text.name(name), address, side.share, drawn, len(lines) - len(drawn))
 
-def _twin(one: Findings, pair: Pair, number: int, shown: Shown) -> _Twin:
-    names = shown(pair.left)[0], shown(pair.right)[0]
-    id, title = f"{one.kata}-{number}", text.name(" and ".join(names))
-    columns = [
-        _column(f"{id}a", pair.left, one, [passage.left for passage in pair.passages], shown),
-        _column(f"{id}b", pair.right, one, [passage.right for passage in pair.passages], shown),
-    ]
-    learners = pair.left.learner, pair.right.learner
-    return _Twin(id, title, pair.rarity, pair.passages, columns, pair.identical, pair.others, learners)
-
-
-def _beside_known(one: Findings, near: Known, number: int, shown: Shown) -> _Twin:
-    id, title = f"{one.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
-    column = _column(f"{id}a", near.side, one, [passage.left for passage in near.passages], shown)
-    return _Twin(id, title, near.rarity, near.passages, [column])
-
-
-def _column(id: str, side: Side, one: Findings, places: Sequence[tuple[int, int]], shown: Shown) -> _Column:
-    lines = one.texts.get(side.name, ())
-    shared = {number for first, last in places for number in range(first, last + 1)}
-    drawn = [
-        _Line(number, text.cut(line), number in shared) for number, line in enumerate(lines[:MAX_LINES], 1)
-    ]
-    name, address = shown(side)
-    return _Column(id, text.name(name), address, side.share, drawn, len(lines) - len(drawn))
+    twins, beside_known = [], []
+    for number, pair in enumerate(findings.pairs[:most], 1):
+        id = f"{findings.kata}-{number}"
+        called = text.name(f"{shown(pair.left)[0]} and {shown(pair.right)[0]}")
+        columns = [
+            column(f"{id}a", pair.left, [passage.left for passage in pair.passages]),
+            column(f"{id}b", pair.right, [passage.right for passage in pair.passages]),
+        ]
+        learners = pair.left.learner, pair.right.learner
+        twins.append(
+            _Twin(id, called, pair.rarity, pair.passages, columns, pair.identical, pair.others, learners)
+        )
+    for number, near in enumerate(findings.known[:most], 1):
+        id, called = f"{findings.kata}-k{number}", text.name(f"{shown(near.side)[0]} and {near.to}")
+        columns = [column(f"{id}a", near.side, [passage.left for passage in near.passages])]
+        beside_known.append(_Twin(id, called, near.rarity, near.passages, columns))
+    return Section(findings, title, twins, beside_known)

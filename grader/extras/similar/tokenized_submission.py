@@ -1,4 +1,9 @@
-"""One hand-in as it is compared: the text that people see, its words, or why it could not be read."""
+"""One hand-in as it is compared: the text that people see, its words and fingerprints, or why it could not be read.
+
+Winnowing (Schleimer, Wilkerson, Aiken 2003) over words: of each few neighbours the least hash stands for them.
+
+Two texts that have `SPAN + WINDOW - 1` words in a row in common share a fingerprint; less than `SPAN` words never do.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,12 @@ import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from grader.api import Bundle, Piece, TooMuch, UnreadableNotebook, Words, parse_module, read_notebook
-from grader.extras.similar.fingerprints import fingerprints
 
 MAX_CODE = 256 << 10
 """Bytes of Python that are read of a hand-in; no honest answer comes near."""
@@ -19,6 +26,12 @@ MAX_NOTEBOOK = 32 << 20
 """Notebooks carry pictures."""
 MAX_FILES = 20
 """Files of a hand-in that are read."""
+SPAN = 12
+"""Words that one fingerprint covers: two short lines of tensor code."""
+WINDOW = 4
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+Hashes = npt.NDArray[np.uint64]
 _CODE = (".py", ".ipynb")
 _TOO_LONG = f"too long to be compared (at most {MAX_CODE >> 10} KB of code are read)"
 _BEGINS = re.compile(r"\n(?=(?:async |def |class |@|import |from ))")
@@ -71,7 +84,7 @@ class TokenizedSubmission:
         own = [
             name
             for name in names
-            if _is_code(name) and (name == names[0] or os.path.basename(name) not in foreign)
+            if name.casefold().endswith(_CODE) and (name == names[0] or os.path.basename(name) not in foreign)
         ]
         if len(own) > MAX_FILES:
             self.problems.append(f"{len(own) - MAX_FILES} of its {len(own)} files of code were not looked at")
@@ -86,7 +99,7 @@ class TokenizedSubmission:
     @cached_property
     def fingerprints(self) -> dict[int, list[int]]:
         """What stands for it, with the places of the words."""
-        return fingerprints(self.words)
+        return chosen_hashes(self.words)
 
     def _read(self, name: str, data: bytes, left: int) -> int:
         """Read one file, and return how many bytes of code it has."""
@@ -116,10 +129,6 @@ class TokenizedSubmission:
 
 class _Unread(Exception):
     """A file that could not be compared; the message says why."""
-
-
-def _is_code(name: str) -> bool:
-    return name.casefold().endswith(_CODE)
 
 
 _Cells = list[tuple[str, list[ast.stmt]]]
@@ -164,3 +173,43 @@ def _cells(name: str, data: bytes) -> tuple[_Cells, str]:
     for number, source, body in sorted(every, key=lambda cell: cell[0]):
         cells += [(f"# cell {number}", []), (source, body)]
     return cells, ""
+
+
+def all_hashes(words: Words) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    """Return the hash of every span that lies in one definition, and the place of its first word."""
+    count = len(words.words) - SPAN + 1
+    if count < 1:
+        return np.empty(0, np.uint64), np.empty(0, np.int64)
+    each = np.array([_word(word) for word in words.words], np.uint64)
+    hashes = np.zeros(count, np.uint64)
+    for place in range(SPAN):
+        hashes = hashes * _BASE + each[place : place + count]
+    hashes ^= hashes >> np.uint64(29)  # the low bits of a product know little of the first words
+    parts = np.array(words.parts)
+    starts = np.flatnonzero(parts[:count] == parts[SPAN - 1 :])
+    return hashes[starts], starts
+
+
+def chosen_hashes(words: Words) -> dict[int, list[int]]:
+    """Return the chosen hashes, each with the places where its words begin."""
+    hashes, starts = all_hashes(words)
+    if not len(hashes):
+        return {}
+    windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
+    # Winnowing: the least hash of every window, so that two texts which share a window share a fingerprint.
+    chosen = np.unique(windows.argmin(axis=1) + np.arange(len(windows)))
+    return by_hash(hashes[chosen], starts[chosen])
+
+
+def by_hash(hashes: Hashes, starts: npt.NDArray[np.int64]) -> dict[int, list[int]]:
+    """Return hashes, each with its places."""
+    found: dict[int, list[int]] = {}
+    for value, start in zip(hashes.tolist(), starts.tolist(), strict=True):
+        found.setdefault(value, []).append(start)
+    return found
+
+
+@lru_cache(1 << 14)
+def _word(word: str) -> int:
+    # Not hash(): that differs from process to process, and with it would what is found.
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())

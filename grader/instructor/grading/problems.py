@@ -153,10 +153,11 @@ def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
         )
 
 
-def _redrawn(one: RedrawnCheck) -> str:
+def _redrawn(check: RedrawnCheck) -> str:
     return (
-        f"{one.kata}, {one.name}: drawn again {counted(one.draws, 'time')} in {counted(one.hand_ins, 'hand-in')}, "
-        "because the reference failed these draws; it cost nobody points, and is for the author to mend"
+        f"{check.kata}, {check.name}: drawn again {counted(check.draws, 'time')} in "
+        f"{counted(check.hand_ins, 'hand-in')}, because the reference failed these draws; "
+        "it cost nobody points, and is for the author to mend"
     )
 
 

@@ -67,8 +67,8 @@ def match_learners(
     folders = [replace(folder, zone=zone) for folder in with_ids_of(found, times)]
     found_as = [_found(folder) for folder in folders]
     folders = [
-        replace(folder, learner=whole_name(one, found_as, book.course))
-        for folder, one in zip(folders, found_as, strict=True)
+        replace(folder, learner=whole_name(who, found_as, book.course))
+        for folder, who in zip(folders, found_as, strict=True)
     ]
     names = [_found(folder) for folder in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
@@ -78,22 +78,18 @@ def match_learners(
             book.decide(Alias(learner=learner, name=name, made=made))
     # After the names: a decision is about a learner, not about what a download calls them.
     taken = book.standing(Take)
-    assignments = {kata: name for name, one in book.course.assignments.items() for kata in one.katas}
-    best = frozenset(
-        kata
-        for assignment in book.course.assignments.values()
-        if assignment.attempts == "best"
-        for kata in assignment.katas
-    )
+    every = book.course.assignments.values()
+    assignments = {kata: assignment.name for assignment in every for kata in assignment.katas}
+    best = {kata for assignment in every if assignment.attempts == "best" for kata in assignment.katas}
     whose = [(matches.known.get(folder.learner, folder.learner), folder) for folder in folders]
     together: dict[str, LearnerFolder] = {}
-    for learner, one in whose:
+    for learner, folder in whose:
         files = {ruling.kata or "": ruling.file for ruling in taken if ruling.learner == learner}
-        mine = replace(one, learner=learner, taken=files, assignments=assignments, best=best)
+        mine = replace(folder, learner=learner, taken=files, assignments=assignments, best=frozenset(best))
         other = together.get(learner)
         together[learner] = mine if other is None else _joined(other, mine)
     timed = match_times(times, whose, book, source)
-    learners = tuple(replace(one, times=timed.known.get(name, {})) for name, one in together.items())
+    learners = tuple(replace(folder, times=timed.known.get(name, {})) for name, folder in together.items())
     return ClassList(learners, matches, timed.unused)
 
 
@@ -182,23 +178,23 @@ def _owners(
         for key, _ in identifiers_of(person):
             roster[key].add(person.learner)
     owners: dict[_Key, str] = {}
-    for whose_line, who in people.items():
+    for line, who in people.items():
         # The download first: the time is that of a hand-in there.
         for index in (download, roster):
             found = set[str]().union(*(index.get(key, ()) for key, _ in ids_in(who)))
-            if len(found) == 1 and whose_line not in owners:
-                owners[whose_line] = found.pop()
+            if len(found) == 1 and line not in owners:
+                owners[line] = found.pop()
     # By name only those who share it with nobody else of the table who is still to be found.
-    left = {whose_line: who for whose_line, who in people.items() if whose_line not in owners}
+    left = {line: who for line, who in people.items() if line not in owners}
     often = Counter(who.name for who in left.values())
-    alone = {whose_line: who for whose_line, who in left.items() if often[who.name] == 1 and who.name}
+    alone = {line: who for line, who in left.items() if often[who.name] == 1 and who.name}
     names = {learner for learner, _ in folders}
     matches = match(list(alone.values()), book.course, book.aliases(), [*book.course.roster, *names])
     taken = set(owners.values())
-    for whose_line, who in alone.items():
+    for line, who in alone.items():
         namesake = matches.known.get(who.name) or (who.name if who.name in names else None)
         if namesake is not None and namesake not in taken:
-            owners[whose_line] = namesake
+            owners[line] = namesake
     return owners
 
 

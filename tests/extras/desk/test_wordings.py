@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.extras.desk.wordings import worded
+from grader.extras.desk.sheets import worded
 
 LONG = "A row of the mask says which positions a query may attend to, so that nothing later is seen."
 

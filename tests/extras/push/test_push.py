@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 from keyring.backend import KeyringBackend
 
-from grader.extras.push import online
+from grader.extras.push import courses
 
 from .lms_servers import TOKEN, Canvas, Lms, Moodle, serving
 
@@ -186,7 +186,7 @@ def test_it_goes_on_after_a_kill(
 
 
 def test_a_server_that_is_silent_is_given_up(push: Kata, lms: Lms, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(online, "TIMEOUT_S", 0.05)
+    monkeypatch.setattr(courses, "TIMEOUT_S", 0.05)
     lms.hold, lms.break_at = threading.Event(), 1
     result = push()
     lms.hold.set()

@@ -180,7 +180,7 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         raise RuntimeError(f"{slug} was not graded")
     report = mine.report
     message = report.get("message") or next(
-        (one["message"] for one in report["checks"] if one["message"]), ""
+        (check["message"] for check in report["checks"] if check["message"]), ""
     )
     share = report["score"] / report["max_score"]
     return {
@@ -190,8 +190,10 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         "answer": mine.code,
         "details": {
             "status": report["status"],
-            "failing": [one["id"] for one in report["checks"] if one["status"] != "pass"],
-            "mistakes": sorted({one["misconception"] for one in report["checks"] if one["misconception"]}),
+            "failing": [check["id"] for check in report["checks"] if check["status"] != "pass"],
+            "mistakes": sorted(
+                {check["misconception"] for check in report["checks"] if check["misconception"]}
+            ),
         },
     }
 
@@ -208,16 +210,16 @@ def grade(replies: list[ModelReply], *options: str) -> None:
             hand_in.mkdir(parents=True)
             # A reply may hold half of a surrogate pair, which no file does.
             (hand_in / f"{reply.module}.py").write_bytes((reply.code or "\n").encode("utf-8", "replace"))
-        only = [part for slug in sorted({one.slug for one in replies}) for part in ("--only", slug)]
+        only = [part for slug in sorted({reply.slug for reply in replies}) for part in ("--only", slug)]
         try:
             _kata(place, "grade", "class", *only, "--json", "reports.jsonl", *options)
         except RuntimeError:
             if len(replies) == 1:
                 raise
             # What cannot be graded is not a zero, and takes nothing from what can.
-            for one in replies:
+            for reply in replies:
                 with contextlib.suppress(RuntimeError):
-                    grade([one], *options)
+                    grade([reply], *options)
             return
         for line in Path(place, "reports.jsonl").read_text("utf-8").splitlines():
             report = json.loads(line)
