@@ -286,10 +286,12 @@ class Ran:
         return Printed(self.out + self.err)
 
 
+Run = Callable[..., Ran]
+"""Runs a command: what `kata` and `kata_process` are."""
+
+
 @pytest.fixture
-def kata(
-    launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
+def kata(launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process, with workers of the shared zygote: `kata("check", "masks")`."""
 
     def run(*arguments: object) -> Ran:
@@ -311,7 +313,7 @@ def kata(
 
 
 @pytest.fixture
-def kata_process() -> Callable[..., Ran]:
+def kata_process() -> Run:
     """Run the installed command in a process of its own: `kata_process("check", cwd=folder)`."""
 
     def run(*arguments: object, cwd: Path, env: dict[str, str] | None = None, **extra: Any) -> Ran:
@@ -373,7 +375,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def stub(kata: Callable[..., Ran], folder: Path) -> Path:
+def stub(kata: Run, folder: Path) -> Path:
     """The stub of masks, just started."""
     assert kata("start", "masks").code == 0
     return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"

@@ -16,6 +16,7 @@ from grader.catalogue import load_pack
 from grader.engine.runner.suite import suites_of
 from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
 
@@ -87,9 +88,7 @@ def test_a_mistake_without_fingerprints_is_tried_whatever_is_drawn(course: Path,
 
 
 @pytest.mark.nightly
-def test_the_command_says_what_it_tried_and_what_full_would(
-    course: Path, kata_process: Callable[..., Any]
-) -> None:
+def test_the_command_says_what_it_tried_and_what_full_would(course: Path, kata_process: Run) -> None:
     done = kata_process("pack", "check", SLUG, cwd=course, env={"KATA_PACKS": str(course / "katas")})
     assert done.code == 0, done.text
     assert "tried: one seed, 6 of 11 mistakes once" in done.out

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
 
-Run = Callable[..., Ran]
 WRONG = """
 import torch
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,8 +11,8 @@ import msgspec
 import pytest
 
 from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus, ReportSet
+from tests.conftest import Run
 
-Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
 RIGHT = (SOLUTIONS / "masks" / "masks.py").read_text()
 WRONG = (

@@ -10,14 +10,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.errors import EngineError
-from tests.conftest import KATA
+from tests.conftest import KATA, Run
 
-Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 SOLUTION = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
 WRONG = (

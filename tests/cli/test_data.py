@@ -9,7 +9,7 @@ import shutil
 import struct
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Run
 
-Run = Callable[..., Ran]
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
 WEIGHTS = np.linspace(-1, 1, 64, dtype=np.float32)
 

@@ -7,10 +7,8 @@ import resource
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -19,8 +17,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from grader import TRIED, machine
-
-Run = Callable[..., Any]
+from tests.conftest import Run
 
 
 class Facts(msgspec.Struct, forbid_unknown_fields=True):

@@ -9,19 +9,16 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.engine.runner.failure_context import FailureContext, talk
 from grader.engine.runner.outcome import Outcome
 from tests.authors.courses import write_course
-from tests.conftest import KATA
+from tests.conftest import KATA, Run
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
-Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
 MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()
 WRONG = (

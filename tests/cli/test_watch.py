@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import KATA
+from tests.conftest import KATA, Run
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +111,7 @@ def screen() -> Iterator[Callable[..., Screen]]:
 
 
 @pytest.fixture
-def unit(kata: Callable[..., Any], folder: Path) -> Path:
+def unit(kata: Run, folder: Path) -> Path:
     assert kata("start", "9.3").code == 0
     return folder / "9.3-encoder-vs-decoder"
 
@@ -268,7 +268,7 @@ def test_json_is_one_report_a_line(unit: Path) -> None:
             watching.kill()
 
 
-def test_nothing_to_watch_is_said(kata: Callable[..., Any], folder: Path) -> None:
+def test_nothing_to_watch_is_said(kata: Run, folder: Path) -> None:
     ran = kata("watch")
     assert ran.code == 2
     assert "not in a kata workspace" in ran.text

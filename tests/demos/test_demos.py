@@ -42,6 +42,7 @@ from grader.learner.demos.page import page
 from grader.learner.demos.pictures import draw
 from grader.learner.demos.printing import print_exhibit
 from grader.learner.demos.runner import Own, RunError, run_demo, scripts, uses
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 KATAS = ROOT / "katas"
@@ -61,8 +62,6 @@ TRACED = MASKS + textwrap.dedent(
     """
 )
 """A right answer that leaves a trace where a demo runs on it: the mask upside down."""
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")

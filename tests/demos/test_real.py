@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from grader.learner.data.archive import available
 from grader.learner.demos.exhibit_types import Exhibit
 from grader.learner.demos.page import write_page
 from grader.learner.demos.runner import Inputs, Own, RunError, needs, run_real, uses
-from tests.conftest import Ran
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 REAL = sorted((ROOT / "katas").rglob("*/real.py"))
@@ -33,7 +32,6 @@ CASES = [
     if own or real.parent.name not in needs(real)
 ]
 SAMPLES = ("decoder-lm", "language-model-capstone")
-Run = Callable[..., Ran]
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "film", "bridge", "##s", "."]
 BERT = {"word": len(WORDS), "position": 64, "token_type": 2}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -19,7 +19,7 @@ from grader.instructor.gradebook.records import AttemptGraded, Key, Mark, SeenAg
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from grader.instructor.gradebook.times import LatePolicy
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.gradebook.handmade import (
     MONDAY,
     adjust,
@@ -231,7 +231,7 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
 
 
 def test_one_undo_takes_back_whatever_was_decided(
-    kata: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with Gradebook.open("gradebook.sqlite", create=True) as book:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ import pytest
 
 from grader.instructor.grading import executors
 from grader.instructor.submissions.safe_path import SafePath
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Run
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 
 COURSE = """
 name = "Sorting"
@@ -63,7 +61,7 @@ def week(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
     return put
 
 
-def marks(kata: Kata) -> dict[tuple[str, str], tuple[str, float]]:
+def marks(kata: Run) -> dict[tuple[str, str], tuple[str, float]]:
     """What counts, by learner and kata."""
     found = json.loads(kata("gradebook", "show", "--json").out)
     return {
@@ -74,7 +72,7 @@ def marks(kata: Kata) -> dict[tuple[str, str], tuple[str, float]]:
 
 
 @pytest.mark.nightly
-def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> None:
+def test_the_second_week_changes_nothing_of_the_first(kata: Run, week: Any) -> None:
     week(1, "ada")
     week(1, "bob", WRONG)
     assert kata("grade", "week1", "-j", "1", "--assignment", "week1").code == 0
@@ -90,14 +88,14 @@ def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> 
 
 
 @pytest.mark.nightly
-def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Kata, week: Any) -> None:
+def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Run, week: Any) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", "-j", "1")
     assert "note: week1, judging by the files there" in ran.err
     assert set(marks(kata)) == {("ada", "insertion-sort")}
 
 
-def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_download_of_one_late_learner_leaves_the_others(kata: Run, week: Any, folder: Path) -> None:
     (folder / "roster.csv").write_text("learner\nada\nbob\n")
     (folder / "course.toml").write_text(COURSE.replace("\n[ass", 'roster = "roster.csv"\n[ass', 1))
     week(1, "ada")
@@ -113,7 +111,7 @@ def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any,
     assert after["bob", "insertion-sort"][0] == "fail"
 
 
-def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) -> None:
+def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Run, week: Any) -> None:
     place = week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     (place / "insertion_sort.py").rename(place / "insertionsort.py")
@@ -131,7 +129,7 @@ def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) 
     assert "Nothing is open." in kata("gradebook", "problems").err
 
 
-def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
+def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Run, week: Any, folder: Path) -> None:
     (folder / "course.toml").unlink()
     week(1, "ada")
     week(1, "bob", None)
@@ -159,7 +157,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week:
     assert "bob, bubble-sort: bob/bubblesort.py," in ran.out
 
 
-def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Kata, week: Any) -> None:
+def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Run, week: Any) -> None:
     for number in range(12):
         name = f"learner {number:02}"
         week(1, name, None).joinpath("insertion_sort (1).py").write_text(RIGHT)
@@ -184,7 +182,7 @@ def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Ka
     ],
 )
 def test_what_assignments_there_are_is_said(
-    kata: Kata, week: Any, arguments: tuple[str, ...], said: str
+    kata: Run, week: Any, arguments: tuple[str, ...], said: str
 ) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", *arguments)
@@ -192,7 +190,7 @@ def test_what_assignments_there_are_is_said(
     assert said in ran.text
 
 
-def test_a_course_without_assignments_says_how_to_name_them(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_course_without_assignments_says_how_to_name_them(kata: Run, week: Any, folder: Path) -> None:
     (folder / "course.toml").unlink()
     week(1, "ada")
     ran = kata("grade", "week1", "--assignment", "week1")
@@ -201,7 +199,7 @@ def test_a_course_without_assignments_says_how_to_name_them(kata: Kata, week: An
 
 
 def test_a_folder_that_may_not_be_read_is_no_learners_fault(
-    kata: Kata, week: Any, monkeypatch: pytest.MonkeyPatch
+    kata: Run, week: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     week(1, "ada")
     week(1, "bob")
@@ -220,7 +218,7 @@ def test_a_folder_that_may_not_be_read_is_no_learners_fault(
     assert marks(kata)["bob", "insertion-sort"] == ("pass", 5.0)
 
 
-def test_one_is_meant_by_the_beginning_of_a_name(kata: Kata, week: Any) -> None:
+def test_one_is_meant_by_the_beginning_of_a_name(kata: Run, week: Any) -> None:
     week(1, "ada")
     week(1, "bob")
     ran = kata("grade", "week1", "-j", "1", "--only", "AD", "--json", "-")
@@ -233,7 +231,7 @@ def roster(folder: Path, text: str) -> None:
 
 
 @pytest.mark.nightly
-def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Path) -> None:
+def test_names_are_led_to_the_roster_and_told(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name,email\nada,Ada L,\nGrace Hopper,,grace@example.org\nlinus,,\nzed,,\n")
     for name in ("Ada", "grace hopper", "linus.p"):
         week(1, name)
@@ -287,9 +285,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
         ("homework9.py", "it defines the name that insertion_sort.py must have"),
     ],
 )
-def test_a_wrong_name_is_proposed_and_taken_by_one_command(
-    kata: Kata, week: Any, name: str, why: str
-) -> None:
+def test_a_wrong_name_is_proposed_and_taken_by_one_command(kata: Run, week: Any, name: str, why: str) -> None:
     place = week(1, "ada", None)
     week(1, "bob")
     (place / name).write_text(RIGHT)
@@ -316,7 +312,7 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
 
 
-def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name\nada,Ada Lovelace\nbob,Bob Roe\n")
     place = week(1, "Box/ada", None)
     week(1, "Box/bob")
@@ -326,7 +322,7 @@ def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Kata, week: 
     assert "sort_final.py is the answer, 5/5 points" in ran.out, ran.text
 
 
-def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: Any) -> None:
+def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Run, week: Any) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", RIGHT)
@@ -342,7 +338,7 @@ def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: 
     assert "Stored attempts: 1, 2." in missing.text
 
 
-def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
+def test_an_attempt_is_chosen_and_time_is_given(kata: Run, week: Any) -> None:
     week(1, "ada", RIGHT)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", WRONG)
@@ -371,7 +367,7 @@ def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
     )
 
 
-def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: Path) -> None:
+def test_times_from_a_table_make_late_work_late(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,email\nada,ada@example.org\nbob,\n")
     with (folder / "course.toml").open("a") as file:
         file.write("\n[late]\npercent_per_day = 20\n")
@@ -397,7 +393,7 @@ def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: P
     assert kata("gradebook", "code", "ada").code == 0
 
 
-def test_moodle_s_worksheet_tells_who_is_who(kata: Kata, week: Any, folder: Path) -> None:
+def test_moodle_s_worksheet_tells_who_is_who(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name,email\nann1,Ann Lee,ann1@example.org\nann2,Ann Lee,ann2@example.org\n")
     for number, source in ((7, RIGHT), (8, WRONG)):
         place = folder / "week1" / f"Ann Lee_{number}_assignsubmission_file_"
@@ -422,7 +418,7 @@ def mend(old: str, new: str) -> None:
 
 
 @pytest.mark.nightly
-def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_name_that_two_have_is_asked_about_anew(kata: Run, week: Any, folder: Path) -> None:
     (folder / "roster.csv").write_text("learner,name,email\nkl1,Kim Lee,k1@x.org\nkl2,Kim Lee,k2@x.org\n")
     (folder / "course.toml").write_text(f'roster = "roster.csv"\n{COURSE}')
     (folder / "sheet.csv").write_text(
@@ -440,7 +436,7 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder:
 
 
 @pytest.mark.nightly
-def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Run, week: Any, folder: Path) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", RIGHT)

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from grader.instructor.grading import executors
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Ran, Run
 from tests.gradebook.conftest import postgres, postgres_where, where  # noqa: F401
 from tests.grading.conftest import RIGHT, SOLUTIONS
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 Sheet = Callable[..., Path]
 
 RUBRIC = """
@@ -74,13 +73,13 @@ def sheet(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
     return put
 
 
-def totals(kata: Kata, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+def totals(kata: Run, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     """What everybody has in all, and of how much."""
     found = kata("gradebook", "show", "--json", *book).json
     return {one["learner"]: (one["score"], one["max_score"]) for one in found["learners"]}
 
 
-def canvas(kata: Kata, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
+def canvas(kata: Run, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
     """What Canvas's table gives everybody, its only column of points."""
     ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book)
     assert ran.code == 0, ran.text
@@ -99,7 +98,7 @@ def undo_of(ran: Ran) -> str:
     return found[1]
 
 
-def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[str, str]:
+def everything_given_out(kata: Run, book: tuple[str, ...], out: Path) -> dict[str, str]:
     """What learners and systems get: feedback of everybody, Canvas's table, Gradescope's results."""
     assert kata("report", "--feedback-only", "--out", out / "pages", *book).code == 0
     assert kata("gradebook", "export", "--format", "gradescope", "-o", out / "results", *book).code == 0
@@ -113,7 +112,7 @@ def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[s
     return {"page": pages[".html"], "markdown": pages[".md"], "results": results}
 
 
-def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, folder: Path) -> None:
+def test_feedback_says_what_each_answer_was_given_for(kata: Run, sheet: Sheet, folder: Path) -> None:
     hostile = "One number <script>alert(1)</script>, `always`."
     sheet("ada", f"## 1. x\n{hostile}\n\n## 2. x\nNever.\n")
     sheet("bob", "## 1. x\nBecause.\n")
@@ -144,7 +143,7 @@ def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, 
 
 @pytest.mark.nightly
 def test_a_class_is_marked_released_and_taken_back(
-    kata: Kata,
+    kata: Run,
     sheet: Sheet,
     where: str,  # noqa: F811
     folder: Path,
@@ -220,7 +219,7 @@ def test_a_class_is_marked_released_and_taken_back(
 
 
 def test_what_waits_is_no_zero_and_everybody_has_the_same_maximum(
-    kata: Kata, sheet: Sheet, folder: Path
+    kata: Run, sheet: Sheet, folder: Path
 ) -> None:
     sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
     sheet("bob", "## 1. x\nBecause.\n")
@@ -270,7 +269,7 @@ HOSTILE = {
 
 
 def test_hostile_sheets_cost_nobody_a_row_and_nothing_of_them_runs(
-    kata: Kata, sheet: Sheet, folder: Path
+    kata: Run, sheet: Sheet, folder: Path
 ) -> None:
     for name, content in HOSTILE.items():
         sheet(name, content)

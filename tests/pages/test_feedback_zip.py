@@ -13,7 +13,7 @@ from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html.feedback_zip import names_for
 from grader.instructor.html.folder import file_stem
 from grader.instructor.submissions.submission import Bundle, Submission
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.pages.builders import row
 
 
@@ -81,7 +81,7 @@ WEEKS = (
 
 
 @pytest.fixture
-def class_of_two_weeks(folder: Path, kata: Callable[..., Ran]) -> Callable[..., Ran]:
+def class_of_two_weeks(folder: Path, kata: Run) -> Callable[..., Ran]:
     """Two learners; week 1 came from Moodle, week 2 from Canvas, and Bob was in the first alone."""
     (folder / "course.toml").write_text(WEEKS)
     places = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import select
 import shutil
 import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from grader.engine.mistakes.recognise import FailureSignature
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import KataReport
+from tests.conftest import Run
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 HEADER = "import torch\nimport pytest\nfrom grader.engine.checks import check, expect, fail\n\n"
@@ -97,7 +97,7 @@ def message(report: KataReport, name: str) -> str:
 
 @pytest.mark.slow
 def test_another_pack_needs_no_change_of_the_engine(
-    kata: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     assert kata("start", "insertion-sort").code == 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Run
 
-Run = Callable[..., Ran]
 SECRET = "a secret of somebody else's"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.extras.questions.own_code import OwnCode, edits_of
 from tests import ours
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
-Run = Callable[..., Any]
 QUIZZED = ["masks", "feed-forward", "layer-norm", "byte-pairs", "sampling"]
 
 

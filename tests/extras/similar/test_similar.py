@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from grader.catalogue import Catalogue, Kata
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions import Bundle, Submission
 from tests import answers
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.gradebook.handmade import decide, key, report
 from tests.ours import OWN, ROOT
-
-Run = Callable[..., Ran]
 
 DISGUISED = '''
 def additive_mask(allowed, dtype: object = torch.float32):
