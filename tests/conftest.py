@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import hypothesis
 import pytest
+from click.testing import CliRunner
 
 from grader.commands import COMMANDS
 from grader.devices import accelerator_here
@@ -285,6 +286,12 @@ class Ran:
         assert "internal error" not in self.err
         return Printed(self.out + self.err)
 
+    def refused(self, *words: str) -> None:
+        """Assert that it was not done, as what was typed is wrong: that is said in these words, and nothing printed."""
+        assert (self.code, self.out) == (2, ""), self.text
+        for said in words:
+            assert said in self.text
+
 
 Run = Callable[..., Ran]
 """Runs a command: what `kata` and `kata_process` are."""
@@ -310,6 +317,14 @@ def kata(launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         return Ran(code or 0, Printed(out), Printed(err))
 
     return run
+
+
+def invoke(*arguments: object) -> Ran:
+    """Run a command that needs no worker in this process."""
+    from grader.cli.main import cli
+
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    return Ran(done.exit_code, Printed(done.stdout), Printed(done.stderr))
 
 
 @pytest.fixture

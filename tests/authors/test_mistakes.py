@@ -566,10 +566,9 @@ def test_a_mistake_that_is_not_there_is_a_usage_error(
 ) -> None:
     write(made, "UNIT = 2.0")
     monkeypatch.setenv("KATA_PACKS", str(made.pack))
-    ran = kata("pack", "mistake", "sums", "wrng")
-    assert ran.code == 2
-    assert "There is no mistake wrng of sums here. Did you mean wrong?" in ran.err
-    assert "There are: wrong." in ran.err
+    kata("pack", "mistake", "sums", "wrng").refused(
+        "There is no mistake wrng of sums here. Did you mean wrong?", "There are: wrong."
+    )
 
 
 def test_a_class_may_begin_with_what_is_decorated(made: Handmade) -> None:

