@@ -327,21 +327,18 @@ def invoke(*arguments: object) -> Ran:
     return Ran(done.exit_code, Printed(done.stdout), Printed(done.stderr))
 
 
+def completed(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and keep what it prints."""
+    return subprocess.run(command, capture_output=True, text=True, **{"check": False, **options})
+
+
 @pytest.fixture
 def kata_process() -> Run:
     """Run the installed command in a process of its own: `kata_process("check", cwd=folder)`."""
 
     def run(*arguments: object, cwd: Path, env: dict[str, str] | None = None, **extra: Any) -> Ran:
-        done = subprocess.run(
-            [str(KATA), *map(str, arguments)],
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            **extra,
-        )
+        command = [str(KATA), *map(str, arguments)]
+        done = completed(command, cwd=cwd, env={**os.environ, **(env or {})}, timeout=120, **extra)
         return Ran(done.returncode, Printed(done.stdout), Printed(done.stderr))
 
     return run

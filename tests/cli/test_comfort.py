@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import EngineError
-from tests.conftest import KATA, Run
+from tests.conftest import KATA, Run, completed
 
 ROOT = Path(__file__).parents[2]
 SOLUTION = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -77,13 +77,7 @@ def test_a_workspace_below_another_is_made_when_asked_for(
 
 def test_python_m_kata_is_the_command(folder: Path) -> None:
     for arguments, code in ((["--version"], 0), (["chek"], 2)):
-        ran = subprocess.run(
-            [sys.executable, "-m", "kata", *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        ran = completed([sys.executable, "-m", "kata", *arguments], cwd=folder)
         assert ran.returncode == code, ran.stderr
     assert "Did you mean check" in ran.stderr
 

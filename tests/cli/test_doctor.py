@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import resource
-import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -17,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from grader import TRIED, machine
-from tests.conftest import Run
+from tests.conftest import Run, completed
 
 
 class Facts(msgspec.Struct, forbid_unknown_fields=True):
@@ -148,9 +147,7 @@ def test_it_answers_where_torch_does_not_load(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; from grader.cli.main import cli; cli(['doctor', '--json'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, "-c", code], cwd=folder)
     facts = msgspec.json.decode(done.stdout, type=Facts)
     assert (done.returncode, facts.device) == (0, "none")
     assert any(

@@ -23,7 +23,7 @@ from grader.report.report import KataReport, SpeedScore
 from grader.report.style import console, escape_controls
 from grader.report.terminal import print_reports
 from grader.words import hidden
-from tests.conftest import Run, invoke
+from tests.conftest import Run, completed, invoke
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 FOLDER = Path("1.1-sorting", "insertion-sort")
@@ -479,14 +479,7 @@ def test_light_commands_import_nothing_heavy(tmp_path: Path, arguments: list[str
     program = PROGRAM.replace(
         "main()\n", "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, "-c", program, *arguments], cwd=tmp_path, env=environment())
     assert done.returncode == 0, done.stderr
     loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
     assert "grader" in loaded

@@ -16,7 +16,7 @@ import pytest
 from grader.engine.runner.failure_context import FailureContext, talk
 from grader.engine.runner.outcome import Outcome
 from tests.authors.courses import write_course
-from tests.conftest import KATA, Run
+from tests.conftest import KATA, Run, completed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
@@ -202,9 +202,7 @@ def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
 @pytest.mark.nightly
 def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
-    done = subprocess.run(
-        [KATA, "try", "masks"], cwd=unit.parent, input="nope\n", capture_output=True, text=True, check=False
-    )
+    done = completed([KATA, "try", "masks"], cwd=unit.parent, input="nope\n")
     assert "NameError: name 'nope' is not defined" in done.stderr
     assert "During handling" not in done.stderr
     assert "plugin.py" not in done.stderr

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from click.testing import CliRunner
 from grader.cli.instructor.class_options import same_book
 from grader.cli.main import cli
 from grader.instructor.gradebook.store import Gradebook
-from tests.conftest import Run, invoke
+from tests.conftest import Run, completed, invoke
 
 from .conftest import record
 from .made_up import SECRET, check, report
@@ -503,12 +502,7 @@ def test_help_needs_no_database(course_folder: Path) -> None:
         "import sys\nfrom grader.cli.main import main\n"
         "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "gradebook", "export", "--help"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, "-c", program, "gradebook", "export", "--help"])
     assert done.returncode == 0
     assert "gradescope" in done.stdout
     loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tests import answers, ours
-from tests.conftest import TESTS, Ran, invoke
+from tests.conftest import TESTS, Ran, completed, invoke
 from tests.handin.gradescope import Gradescope, set_up
 
 ROOT = TESTS.parent
@@ -176,17 +176,7 @@ def test_a_workflow_checks_as_it_says(
     variables |= {
         "PATH": f"{kata.parent}:{os.environ['PATH']}", "CI": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
     }  # fmt: skip
-    found = [
-        subprocess.run(
-            ["bash", "-e", "-c", step["run"]],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        for step in steps
-    ]
+    found = [completed(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=variables) for step in steps]
     assert [one.returncode for one in found] == [1, 0]
     assert f"::error file={name},line=1," in found[0].stdout
     assert "does not load" in (tmp_path / "summary").read_text()
@@ -215,7 +205,7 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
         (tmp_path / "class" / learner / "insertion_sort.py").write_text(source)
     variables = {**os.environ, "KATA_PACKS": str(packs / "katas")}
     command = [sys.executable, "-m", "grader", "grade", "class", "--only", "insertion-sort", "--json", "-"]
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    done = completed(command, cwd=tmp_path, env=variables)
     marks = {report["learner"]: report["score"] for report in map(json.loads, done.stdout.splitlines())}
     found = {learner: graded(gradescope, source) for learner, source in answers.items()}
     assert {learner: one["score"] for learner, one in found.items()} == marks
@@ -268,13 +258,10 @@ def in_classroom_50(bundle: Path, checkout: Path) -> dict[str, Any]:
     )
     python.chmod(0o755)
     program = f"import runpy, sys; sys.executable = {str(python)!r}; runpy.run_path(sys.argv[1], run_name='__main__')"
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-I", "-c", program, str(unpacked / "autograder.py")],
         cwd=checkout,
         env=without_ours() | CLASSROOM,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     result = dict(json.loads((checkout / "result.json").read_text()))

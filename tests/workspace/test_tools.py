@@ -16,7 +16,7 @@ import pytest
 from grader.learner.workspace.tools import template
 from grader.report.annotations import WRITERS
 from grader.report.report import CheckReport, KataReport
-from tests.conftest import invoke
+from tests.conftest import completed, invoke
 
 pytestmark = pytest.mark.slow
 
@@ -158,9 +158,7 @@ def test_bash_knows_the_ids(type_: Type, tmp_path: Path) -> None:
     words = {"COMP_WORDS": "kata check insertion", "COMP_CWORD": "2", "_KATA_COMPLETE": "bash_complete"}
     from tests.conftest import KATA
 
-    done = subprocess.run(
-        [str(KATA)], env={**os.environ, **words}, capture_output=True, text=True, check=False
-    )
+    done = completed([str(KATA)], env={**os.environ, **words})
     assert "insertion-sort" in done.stdout
 
 

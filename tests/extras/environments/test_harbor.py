@@ -6,7 +6,6 @@ import json
 import os
 import py_compile
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -16,7 +15,7 @@ from click.testing import CliRunner
 
 from grader.cli.main import cli
 from tests import ours
-from tests.conftest import TESTS
+from tests.conftest import TESTS, completed
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("harbor")]
 
@@ -53,7 +52,7 @@ class Trial:
 
     def verify(self) -> dict[str, float]:
         command = [sys.executable, "-I", "-B", str(self.task / "tests" / "verify.py"), str(self.root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         assert done.returncode == 0, done.stderr
         found: dict[str, float] = json.loads((self.root / "logs" / "verifier" / "reward.json").read_text())
         return found
