@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def seeds(kata: Run, learner: str = "ada") -> list[int]:
-    events = json.loads(kata("gradebook", "history", learner, "--json").out)["events"]
+    events = kata("gradebook", "history", learner, "--json").json["events"]
     return [one["seed"] for one in events if one["kind"] == "attempt"]
 
 

@@ -54,7 +54,7 @@ def grade(kata: Run, *words: str) -> Ran:
 
 
 def mark(kata: Run, learner: str = "ada") -> tuple[str, float]:
-    row: dict[str, Any] = json.loads(kata("gradebook", "show", learner, "--json").out)["katas"][0]
+    row: dict[str, Any] = kata("gradebook", "show", learner, "--json").json["katas"][0]
     return row["status"], row["score"]
 
 
@@ -99,7 +99,7 @@ def test_a_newer_one_that_does_not_count_is_said_everywhere(kata: Run, canvas: P
     assert mark(kata)[0] == "fail"
     why = "a newer attempt came in after the assignment was closed"
     assert f"ada, insertion-sort: {why}" in ran.out
-    found = json.loads(kata("gradebook", "problems", "--json").out)["problems"]
+    found = kata("gradebook", "problems", "--json").json["problems"]
     assert [(one["kind"], one["learner"], one["what"]) for one in found] == [
         ("a newer attempt does not count", "ada", why)
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ def test_what_was_not_come_to_has_no_mark(kata: Run, stopped: Path) -> None:
     assert cells(kata, "wide", "learner", "score")["cleo"] == ""
     kata("gradebook", "export", "--format", "gradescope", "-o", "results")
     assert sorted(path.name for path in (stopped / "results").iterdir()) == ["ada", "bob", "eve"]
-    shown = json.loads(kata("gradebook", "show", "dov", "--json").out)
+    shown = kata("gradebook", "show", "dov", "--json").json
     assert (shown["katas"][0]["status"], shown["katas"][0]["score"], shown["not_graded"]) == (
         "not_graded", None, 1
     )  # fmt: skip
@@ -86,7 +85,7 @@ def test_what_was_not_come_to_has_no_mark(kata: Run, stopped: Path) -> None:
     assert "… -" in table.out
     assert says in table.err
     assert "… not graded yet" in kata("gradebook", "show", "dov").out
-    found = json.loads(kata("gradebook", "problems", "--json").out)["problems"]
+    found = kata("gradebook", "problems", "--json").json["problems"]
     assert [(one["kind"], one["what"], one["command"]) for one in found] == [
         ("not graded", f"2 hand-ins: {says}", goes_on)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ def grade(kata: Run, *words: str) -> Ran:
 
 
 def times(kata: Run) -> dict[str, tuple[str | None, float]]:
-    found = json.loads(kata("gradebook", "show", "--json").out)["learners"]
+    found = kata("gradebook", "show", "--json").json["learners"]
     return {
         one["learner"]: ((one["katas"][0]["submitted_at"] or "")[:16], one["katas"][0]["score"])
         for one in found
@@ -59,7 +58,7 @@ def times(kata: Run) -> dict[str, tuple[str | None, float]]:
 
 
 def problems(kata: Run) -> list[dict[str, Any]]:
-    return list(json.loads(kata("gradebook", "problems", "--json").out)["problems"])
+    return list(kata("gradebook", "problems", "--json").json["problems"])
 
 
 @pytest.mark.parametrize(

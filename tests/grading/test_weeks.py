@@ -63,7 +63,7 @@ def week(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
 
 def marks(kata: Run) -> dict[tuple[str, str], tuple[str, float]]:
     """What counts, by learner and kata."""
-    found = json.loads(kata("gradebook", "show", "--json").out)
+    found = kata("gradebook", "show", "--json").json
     return {
         (one["learner"], row["kata"]): (row["status"], row["score"])
         for one in found["learners"]
@@ -140,8 +140,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Run, week: 
         ("bob", "insertion-sort"): ("missing", 0.0),
     }
     totals = {
-        one["learner"]: one["max_score"]
-        for one in json.loads(kata("gradebook", "show", "--json").out)["learners"]
+        one["learner"]: one["max_score"] for one in kata("gradebook", "show", "--json").json["learners"]
     }
     assert totals == {"ada": 5.0, "bob": 5.0}
 
@@ -455,7 +454,7 @@ def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Run, week: Any,
     # Our own answer fails the check as well: it counts for nobody.
     assert marks(kata)["bob", "insertion-sort"] == ("pass", 4.0)
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
-    events = json.loads(kata("gradebook", "history", "bob", "--json").out)["events"]
+    events = kata("gradebook", "history", "bob", "--json").json["events"]
     assert [event["score"] for event in events] == [5.0, 4.0]
 
     mend("is_value([7])", "is_value([])")

@@ -11,11 +11,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from grader.cli.main import cli
 from tests import ours
-from tests.conftest import TESTS, completed
+from tests.conftest import TESTS, completed, invoke
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("harbor")]
 
@@ -32,11 +30,11 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("KATA_PACKS", str(course / "katas"))
         patch.chdir(course)
         for id_ in ("masks", "insertion-sort"):
-            done = CliRunner().invoke(cli, ["pack", "bundle", "harbor", id_, "--out", "tasks"])
-            assert done.exit_code == 0, done.output
-        again = CliRunner().invoke(cli, ["pack", "bundle", "harbor", "masks", "--out", "tasks"])
-        assert again.exit_code == 2
-        assert "already holds masks" in " ".join(again.output.split())
+            done = invoke("pack", "bundle", "harbor", id_, "--out", "tasks")
+            assert done.code == 0, done.text
+        again = invoke("pack", "bundle", "harbor", "masks", "--out", "tasks")
+        assert again.code == 2
+        assert "already holds masks" in " ".join(again.text.split())
     return course / "tasks"
 
 
