@@ -419,3 +419,32 @@ def browser() -> Iterator[Any]:
         opened = tool.chromium.launch(executable_path=found, args=BROWSER_FLAGS, headless=True)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def look(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Look at an address in a window of its own; at the end only its own was asked for, and nothing complained."""
+    contexts, heard = [], []
+
+    def open_at(address: str, width: int = 1200, own: str | None = None, **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda told: heard.append(f"console: {told.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+
+        def asked(request: Any) -> None:
+            if request.url != address and not (own and request.url.startswith(own)):
+                heard.append(request.url)
+
+        page.on("request", asked)
+        page.goto(address)
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    # A desk answers 404 where a test asks for what is not there.
+    assert [told for told in heard if not (told.startswith("console: ") and "404" in told)] == []

@@ -38,6 +38,15 @@ def module(path: Path) -> Any:
     return made
 
 
+MASKS = (ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").read_text(encoding="utf-8")
+"""The reference of masks."""
+
+
+def masks(body: str) -> str:
+    """Return the reference of masks in which `causal_mask` alone has another body."""
+    return f"{MASKS}\n\ndef causal_mask(seq_len, *, device=None):\n    {body}\n"
+
+
 OWN = """
 def combine_masks(*masks):
     # Mine: counted, not multiplied.

@@ -11,14 +11,11 @@ import msgspec
 import pytest
 
 from grader.report.report import CheckReport, CheckStatus, KataReport, KataStatus, ReportSet
+from tests import ours
 from tests.conftest import Run
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
-RIGHT = (SOLUTIONS / "masks" / "masks.py").read_text()
-WRONG = (
-    RIGHT
-    + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()\n"
-)
+RIGHT, WRONG = ours.MASKS, ours.masks("return torch.ones(seq_len, seq_len).triu().bool()")
 
 
 @pytest.fixture
@@ -122,8 +119,8 @@ def test_json_is_one_document_of_the_promised_form(kata: Run, unit: Path) -> Non
 
 
 def test_the_model_and_the_contract_name_the_same_fields() -> None:
-    for ours, theirs in ((KataReport, StrictReport), (CheckReport, StrictCheck), (ReportSet, StrictSet)):
-        assert set(ours.__struct_fields__) == set(theirs.__struct_fields__)
+    for model, theirs in ((KataReport, StrictReport), (CheckReport, StrictCheck), (ReportSet, StrictSet)):
+        assert set(model.__struct_fields__) == set(theirs.__struct_fields__)
     judged = {"pass", "fail", "error", "timeout"}
     assert set(get_args(KataStatus)) == judged | {"in_progress", "not_started", "missing", "not_graded"}
     assert set(get_args(CheckStatus)) == judged | {"todo", "skipped"}
@@ -321,9 +318,7 @@ def test_debugging_in_one_process_keeps_nothing(
     monkeypatch.setattr(
         "pdb.Pdb.interaction", lambda _, frame, trace: stops.append(trace.tb_frame.f_code.co_name)
     )
-    (unit / "masks" / "masks.py").write_text(
-        RIGHT + "\n\ndef causal_mask(seq_len, *, device=None):\n    raise ValueError('stop here')\n"
-    )
+    (unit / "masks" / "masks.py").write_text(ours.masks("raise ValueError('stop here')"))
     before = (unit.parent / "kata-progress.json").read_bytes()
     ran = kata("check", "masks", "--pdb", "-k", "test_causal_shape")
     assert ran.code == 1

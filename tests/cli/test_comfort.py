@@ -14,14 +14,11 @@ from pathlib import Path
 import pytest
 
 from grader.errors import EngineError
+from tests import ours
 from tests.conftest import KATA, Run, completed
 
 ROOT = Path(__file__).parents[2]
-SOLUTION = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-WRONG = (
-    SOLUTION.read_text()
-    + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).tril(1).bool()\n"
-)
+WRONG = ours.masks("return torch.ones(seq_len, seq_len).tril(1).bool()")
 
 
 @pytest.mark.sampled(1)

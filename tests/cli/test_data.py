@@ -187,28 +187,19 @@ def index(wheel: Path) -> Iterator[type[Index]]:
 
 
 @pytest.mark.slow
-def test_a_broken_connection_is_taken_up_where_it_was(
-    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_fetch_goes_on_where_it_was_broken_off(
+    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch, interrupted: bool
 ) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_INDEX_URL", index.address)
+    if interrupted:
+        listed.mkdir(parents=True)
+        (listed / f"{hashlib.sha256(index.data).hexdigest()}.part").write_bytes(index.data[:100])
     ran = kata("data", "get", "tiny")
     assert ran.code == 0, ran.text
-    assert index.asked == [None, f"bytes={len(index.data) // 2}-"]
-
-
-@pytest.mark.slow
-def test_an_interrupted_fetch_goes_on(
-    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PIP_NO_INDEX")
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
-    monkeypatch.setenv("PIP_INDEX_URL", index.address)
-    listed.mkdir(parents=True)
-    (listed / f"{hashlib.sha256(index.data).hexdigest()}.part").write_bytes(index.data[:100])
-    assert kata("data", "get", "tiny").code == 0
-    assert index.asked == ["bytes=100-"]
+    assert index.asked == (["bytes=100-"] if interrupted else [None, f"bytes={len(index.data) // 2}-"])
 
 
 @pytest.mark.gate

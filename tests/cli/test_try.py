@@ -15,21 +15,13 @@ import pytest
 
 from grader.engine.runner.failure_context import FailureContext, talk
 from grader.engine.runner.outcome import Outcome
+from tests import ours
 from tests.authors.courses import write_course
 from tests.conftest import KATA, Run, completed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
-MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()
-WRONG = (
-    MASKS
-    + """
-
-def causal_mask(seq_len, *, device=None):
-    ones = torch.ones(seq_len, seq_len, device=device)
-    return ones.tril(1).bool()
-"""
-)
+WRONG = ours.masks("ones = torch.ones(seq_len, seq_len, device=device)\n    return ones.tril(1).bool()")
 NORM = """
 import torch
 from torch import nn
@@ -184,7 +176,7 @@ def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path
 
 @pytest.mark.nightly
 def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Path) -> None:
-    (unit / "masks" / "masks.py").write_text(MASKS)
+    (unit / "masks" / "masks.py").write_text(ours.MASKS)
     ran = kata("try", "masks")
     assert ran.code == 0
     assert "Nothing is wrong" in ran.out
@@ -258,7 +250,7 @@ def test_a_debugger_has_all_the_time(hurried: Path) -> None:
 @pytest.mark.nightly
 def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(
-        MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    while True: pass\n"
+        ours.MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    while True: pass\n"
     )
     with subprocess.Popen(
         [KATA, "try", "masks"], cwd=unit.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

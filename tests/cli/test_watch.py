@@ -18,17 +18,12 @@ from typing import Any
 
 import pytest
 
+from tests import ours
 from tests.conftest import KATA, Run
 
 pytestmark = pytest.mark.slow
 
-RIGHT = (
-    Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-).read_text()
-WRONG = (
-    RIGHT
-    + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()\n"
-)
+RIGHT, WRONG = ours.MASKS, ours.masks("return torch.ones(seq_len, seq_len).triu().bool()")
 PATIENCE_S = 60.0
 
 
