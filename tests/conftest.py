@@ -286,6 +286,11 @@ class Ran:
         assert "internal error" not in self.err
         return Printed(self.out + self.err)
 
+    def done(self) -> Ran:
+        """Assert that it ended well."""
+        assert self.code == 0, self.text
+        return self
+
     def refused(self, *words: str) -> None:
         """Assert that it was not done, as what was typed is wrong: that is said in these words, and nothing printed."""
         assert (self.code, self.out) == (2, ""), self.text

@@ -60,8 +60,7 @@ def check(home: Path, status: str = "pass", score: float = 4) -> None:
 
 
 def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Run) -> None:
-    result = kata()
-    assert result.code == 0
+    result = kata().done()
     assert "nothing is started" in result.out
     assert "next:  kata start 1.1" in result.out
 
@@ -112,8 +111,7 @@ def test_status_as_json(kata: Run, home: Path) -> None:
 
 
 def test_start_says_what_it_wrote_and_what_it_kept(kata: Run, home: Path) -> None:
-    result = kata("start", "1.1.1")
-    assert result.code == 0
+    result = kata("start", "1.1.1").done()
     assert f"written  {FOLDER}/  insertion_sort.py" in result.out
     assert "new workspace" in result.err
     (home / FOLDER / "insertion_sort.py").write_text("mine")
@@ -196,8 +194,7 @@ def test_a_tier_can_be_named(kata: Run, home: Path) -> None:
 
 
 def test_a_hint_outside_a_workspace_is_shown_and_not_recorded(kata: Run, home: Path) -> None:
-    result = kata("hint", "1.1.1")
-    assert result.code == 0
+    result = kata("hint", "1.1.1").done()
     assert "not recorded" in result.err
     assert list(home.iterdir()) == []
 
@@ -261,8 +258,7 @@ def test_the_solution_stays_closed_until_a_pass(kata: Run, home: Path) -> None:
     kata("start", "1.1")
     kata("solution", "insertion-sort").refused("has not passed yet")
     check(home)
-    opened = kata("solution", "insertion-sort", "--give-up")
-    assert opened.code == 0
+    opened = kata("solution", "insertion-sort", "--give-up").done()
     assert "def insertion_sort" in opened.out
     assert load_progress(home).of("insertion-sort").gave_up is None
 
@@ -293,8 +289,7 @@ def test_reset_says_where_the_backup_is(kata: Run, home: Path) -> None:
     kata("start", "1.1")
     assert "nothing to reset" in kata("reset", "1.1").out
     (home / FOLDER / "insertion_sort.py").write_text("mine")
-    result = kata("reset", "1.1")
-    assert result.code == 0
+    result = kata("reset", "1.1").done()
     found = re.search(r"what you had is in (\S+)", result.out)
     assert found is not None
     assert (home / found[1] / "insertion_sort.py").read_text() == "mine"

@@ -131,8 +131,7 @@ def test_an_untouched_stub_has_one_name_everywhere(kata: Run, stub: Path) -> Non
 
 def test_a_passed_subset_says_how_many_of_how_many(kata: Run, stub: Path) -> None:
     stub.write_text(ours.MASKS)
-    ran = kata("check", "masks", "-k", "causal")
-    assert ran.code == 0
+    ran = kata("check", "masks", "-k", "causal").done()
     assert "these 2 of 15 hold" in ran.out
     assert "kata solution" not in ran.out
     assert kata("check", "masks", "-k", "causal", "--json").json["katas"][0]["left_out"] == 13

@@ -228,8 +228,7 @@ def test_the_command_shows_writes_and_says_whose_code_it_was(
 ) -> None:
     monkeypatch.setattr("grader.cli.learner.run.start_launcher", lambda: launcher)
     (cached / "own.txt").write_text("The bridges are many here. A film was shown at night.")
-    ran = kata("run", "encoder-layer", "--text", "own.txt", "--prompt", "film")
-    assert ran.code == 0, ran.text
+    ran = kata("run", "encoder-layer", "--text", "own.txt", "--prompt", "film").done()
     assert "of your text" in ran.out
     whose = "On given blocks; yours take their place when they pass: encoder-layer, classifier."
     assert whose in " ".join(ran.out.split())
@@ -270,5 +269,4 @@ def test_every_run_on_what_the_index_serves(
         if "is not to be had" in ran.err:
             pytest.skip("no index can be reached")
         assert ran.code == 0, ran.text
-    ran = kata("run", slug)
-    assert ran.code == 0, ran.text
+    kata("run", slug).done()

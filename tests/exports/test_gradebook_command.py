@@ -134,8 +134,7 @@ def test_show_as_json(kata: Run) -> None:
     [("2", 8.0), ("+2", 8.0), ("-1.5", 4.5), ("\u22121.5", 4.5), ("-100", 0.0), (".25", 6.25)],
 )
 def test_points_are_given_and_taken(kata: Run, points: str, after: float) -> None:
-    result = kata("adjust", "ada", "masks", points, "--comment", "a reason")
-    assert result.code == 0, result.text
+    result = kata("adjust", "ada", "masks", points, "--comment", "a reason").done()
     assert result.out == f"ada  Ada Lovelace   9.3.1 masks   6/10 → {after:g}/10\n"
     assert "undo  kata gradebook revoke ada masks --comment TEXT" in result.err
     assert score(kata) == after
@@ -300,8 +299,7 @@ def test_an_assignment_stands_wherever_a_kata_does(
 ) -> None:
     with (course_folder / "course.toml").open("a") as file:
         file.write('[assignments.week1]\nkatas = ["masks"]\n[assignments.week2]\nkatas = ["layer-norm"]\n')
-    result = kata(*arguments)
-    assert result.code == 0, result.text
+    result = kata(*arguments).done()
     assert "masks" in result.text or "9.3.1" in result.text  # a table has numbers
     assert "layer-norm" not in result.text
     assert "9.3.3" not in result.text
@@ -366,8 +364,7 @@ def test_a_file_that_is_no_gradebook_is_named(kata: Run, course_folder: Path) ->
 def test_an_empty_gradebook_says_so(kata: Run, tmp_path: Path) -> None:
     where = str(tmp_path / "new.sqlite")
     Gradebook.open(where, create=True).close()
-    result = kata("show", "--gradebook", where)
-    assert result.code == 0
+    result = kata("show", "--gradebook", where).done()
     assert "Nothing is graded yet" in result.err
 
 
@@ -414,8 +411,7 @@ def test_every_format_goes_to_a_file_or_to_standard_output(
 
 
 def test_a_gradescope_export_is_a_folder(kata: Run, course_folder: Path) -> None:
-    result = kata("export", "--format", "gradescope", "-o", "results")
-    assert result.code == 0
+    result = kata("export", "--format", "gradescope", "-o", "results").done()
     assert "written  results   3 files" in result.err
     found = sorted(
         path.relative_to(course_folder).as_posix() for path in Path("results").absolute().rglob("*.json")

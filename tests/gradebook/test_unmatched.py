@@ -49,8 +49,7 @@ def cells(text: str) -> dict[str, list[str]]:
 def test_a_cell_is_empty_where_a_stranger_s_work_may_be_the_learner_s(
     kata: Run, graded: None, folder: Path
 ) -> None:
-    ran = kata("gradebook", "export", "--format", "canvas")
-    assert ran.code == 0, ran.text
+    ran = kata("gradebook", "export", "--format", "canvas").done()
     found = cells(ran.out)
     assert found["ada"] == ["1", "1", "1"]
     # Masks, layer normalisation, feed-forward: nobody unknown handed in the last two, so these are 0s.
@@ -69,8 +68,7 @@ def test_a_cell_is_empty_where_a_stranger_s_work_may_be_the_learner_s(
     assert cells(ran.out)["zed"] == ["0"]
 
     assert kata("gradebook", "alias", "linus", "linus.p", "--comment", "his folder").code == 0
-    ran = kata("gradebook", "export", "--format", "canvas", "--strict")
-    assert ran.code == 0
+    ran = kata("gradebook", "export", "--format", "canvas", "--strict").done()
     assert (cells(ran.out)["linus"], cells(ran.out)["zed"]) == (["1", "1", "0"], ["0", "0", "0"])
 
 

@@ -170,6 +170,5 @@ def test_a_workspace_with_files_called_like_modules(
     plant(room)
     (room / MODULE).write_text((SOLUTIONS / MODULE).read_text())
     variables = {"KATA_PACKS": str(TINY), "PYTEST_PLUGINS": "conftest", "PYTEST_ADDOPTS": "-p conftest"}
-    ran = kata_process("check", MODULE, cwd=room, env=variables)
-    assert ran.code == 0, ran.text
+    kata_process("check", MODULE, cwd=room, env=variables).done()
     assert not mark.exists(), mark.read_text()

@@ -39,8 +39,7 @@ def test_a_class(kata: Run, hand_in: Hand, warm: Path) -> None:
     hand_in("flo", EXITS)
     hand_in("gus", CRASHES)
     hand_in("hal", "def insertion_sort(:\n")
-    ran = kata("grade", "submissions", *ONLY, "--json", "-", "-j", "1")
-    assert ran.code == 0, ran.text
+    ran = kata("grade", "submissions", *ONLY, "--json", "-", "-j", "1").done()
     found = reports(ran)
     statuses = {learner: report["status"] for learner, report in found.items()}
     assert statuses == {
@@ -239,8 +238,7 @@ def test_a_loop_costs_its_own_time_and_nobody_else(kata: Run, hand_in: Hand) -> 
 @pytest.mark.slow
 def test_json_goes_to_a_file_whole(kata: Run, hand_in: Hand, warm: Path) -> None:
     hand_in("ada", RIGHT)
-    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl")
-    assert ran.code == 0
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "reports.jsonl").done()
     assert "1 passed" in ran.out
     assert json.loads((warm / "reports.jsonl").read_text())["learner"] == "ada"
     ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "submissions")
@@ -317,8 +315,7 @@ def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, k
     running.wait()
     kept = rows(warm)
     assert kept >= 5
-    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-")
-    assert ran.code == 0
+    ran = kata("grade", "submissions", *ONLY, "-j", "1", "--json", "-").done()
     assert f"{kept} unchanged" in ran.err or rows(warm) == kept
     resumed = {who: (report["status"], report["score"]) for who, report in reports(ran).items()}
     (warm / "gradebook.sqlite").unlink()

@@ -81,8 +81,7 @@ def totals(kata: Run, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
 
 def canvas(kata: Run, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
     """What Canvas's table gives everybody, its only column of points."""
-    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book)
-    assert ran.code == 0, ran.text
+    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book).done()
     lines = list(csv.reader(io.StringIO(ran.out)))
     (column,) = [place for place, name in enumerate(lines[0]) if "(7)" in name]
     assert any("written answers" in name for name in lines[0]) == released
@@ -152,8 +151,7 @@ def test_a_class_is_marked_released_and_taken_back(
     sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
     sheet("bob", "## 1. x\nBecause.\n")
     sheet("eve")
-    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort", *book)
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--only", "insertion-sort", *book).done()
     assert totals(kata, book) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
     assert "3 answers wait" in kata("gradebook", "answers", *book).err
     shown = kata("gradebook", "answers", "ada", *book).out
@@ -163,8 +161,7 @@ def test_a_class_is_marked_released_and_taken_back(
     mark = ("gradebook", "mark", "ada", "insertion-sort", "1", "--author", "kim", *book)
     wrong = undo_of(kata(*mark, "--met", "1,2"))
     assert totals(kata, book)["ada"] == (5, 5), "they count from the release on"
-    taken = kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book)
-    assert taken.code == 0, taken.text
+    kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book).done()
     assert totals(kata, book)["ada"] == (5, 5)
     assert kata(*mark, "--met", "1", "--comment", SECRET).code == 0
     told = kata("gradebook", "history", "ada", "insertion-sort", *book).out
@@ -190,8 +187,7 @@ def test_a_class_is_marked_released_and_taken_back(
     before = everything_given_out(kata, book, folder / "before")
     assert all(SECRET not in text and "half of it" not in text for text in before.values())
     unreleased = canvas(kata, book)
-    released = kata(*release)
-    assert released.code == 0, released.text
+    released = kata(*release).done()
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 8), "eve": (5, 8)}
     after = everything_given_out(kata, book, folder / "after")
     for told in after.values():
@@ -208,8 +204,7 @@ def test_a_class_is_marked_released_and_taken_back(
     # Written answers are no part of a kata's column.
     assert set(unreleased.values()) == set(shown.values()) == {5.0}
 
-    back = kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book)
-    assert back.code == 0, back.text
+    kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book).done()
     again = everything_given_out(kata, book, folder / "again")
     assert all(SECRET not in text for text in again.values())
     assert canvas(kata, book) == unreleased
@@ -276,13 +271,11 @@ def test_hostile_sheets_cost_nobody_a_row_and_nothing_of_them_runs(
     sheet("ada", "## 1. x\nfine\n")
     (folder / "roster.csv").unlink()
     (folder / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))
-    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort")
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--only", "insertion-sort").done()
     found = totals(kata, ())
     assert found == dict.fromkeys([*HOSTILE, "link", "folder", "ada"], (5, 5))
     for name in ("bytes", "script", "controls", "ada"):
-        shown = kata("gradebook", "answers", name)
-        assert shown.code == 0, shown.text
+        shown = kata("gradebook", "answers", name).done()
         assert "\x1b" not in shown.out
         assert "\x00" not in shown.out
         assert kata("gradebook", "mark", name, "insertion-sort", "1", "--points", "1").code == 0

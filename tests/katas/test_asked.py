@@ -43,8 +43,7 @@ def test_the_words_stand_where_learners_read_them(said: dict[str, list[CheckInfo
 
 
 def test_the_command_lists_the_words_of_each_check(kata: Run) -> None:
-    ran = kata("pack", "asked", "masks")
-    assert ran.code == 0
+    ran = kata("pack", "asked", "masks").done()
     assert "each query sees itself and the keys before it, nothing later" in ran.out
     assert "“bool [T, T], True where key <= query.”" in ran.out
 

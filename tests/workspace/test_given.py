@@ -114,8 +114,7 @@ def test_blocks_that_are_no_python_are_named_with_the_line(unit: Path, merge: Ka
 
 def test_a_unit_comes_without_blocks(kata: Run, home: Path) -> None:
     for name in ("1.1", "sorting", "1"):
-        ran = kata("start", name)
-        assert ran.code == 0
+        ran = kata("start", name).done()
         assert "not written  blocks.py of merge: it answers earlier katas" in ran.out
         assert "kata start merge" in " ".join(ran.out.split())
     assert given(home) == []
@@ -123,8 +122,7 @@ def test_a_unit_comes_without_blocks(kata: Run, home: Path) -> None:
 
 
 def test_by_name_the_answers_stay_closed_and_nothing_is_asked(kata: Run, home: Path) -> None:
-    ran = kata("start", "merge")
-    assert ran.code == 0
+    ran = kata("start", "merge").done()
     assert "it answers insertion-sort, not passed yet" in ran.out
     assert "kata start merge --given" in " ".join(ran.out.split())
     assert given(home) == []
@@ -136,8 +134,7 @@ def test_by_name_the_answers_stay_closed_and_nothing_is_asked(kata: Run, home: P
 
 
 def test_given_opens_them_and_is_recorded_as_giving_up_is(kata: Run, home: Path) -> None:
-    ran = kata("start", "1.1.2", "--given")
-    assert ran.code == 0
+    ran = kata("start", "1.1.2", "--given").done()
     assert "given up: insertion-sort" in ran.err
     (blocks,) = given(home)
     assert "def merge" not in blocks.read_text()
@@ -152,8 +149,7 @@ def test_given_opens_them_and_is_recorded_as_giving_up_is(kata: Run, home: Path)
 def test_what_has_passed_or_was_given_up_is_written_without_asking(kata: Run, home: Path, entry: str) -> None:
     with edit_progress(home) as progress:
         setattr(progress.of("insertion-sort"), entry, "2020-01-01T00:00:00Z")
-    ran = kata("start", "merge")
-    assert ran.code == 0
+    ran = kata("start", "merge").done()
     assert "not written" not in ran.out
     assert len(given(home)) == 1
     after = load_progress(home).get("insertion-sort")
