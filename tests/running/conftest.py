@@ -11,6 +11,7 @@ import pytest
 from grader.catalogue import Catalogue, Kata, load_pack
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.report.report import KataReport
+from tests.pack_files import write_kata, write_pack, write_unit
 
 HEADER = "import torch\nimport pytest\nfrom grader.engine.checks import check, expect, fail\n\n"
 
@@ -19,19 +20,13 @@ class Bench:
     """A pack of one kata, written for one test, and a way to check answers with it."""
 
     def __init__(self, root: Path, launcher: Any) -> None:
-        self.folder = root / "pack" / "1.1-things" / "thing"
+        unit = write_unit(write_pack(root / "pack", "things"), "1.1", "things")
+        self.folder = write_kata(unit, "1.1.1", "thing")
         self.solutions = root / "solutions" / "1.1-things" / "thing"
         self.answer = root / "answers" / "thing.py"
         self._launcher = launcher
-        for folder in (self.folder, self.solutions, self.answer.parent):
+        for folder in (self.solutions, self.answer.parent):
             folder.mkdir(parents=True)
-        (root / "pack" / "pack.toml").write_text('name = "things"\ntitle = "Things"\nversion = "1.0"\n')
-        (self.folder.parent / "unit.toml").write_text(
-            'number = "1.1"\ntitle = "Things"\nsummary = "Things."\n'
-        )
-        (self.folder.parent / "README.md").write_text("# Things\n")
-        (self.folder / "README.md").write_text("# Thing\n")
-        (self.folder / "hints.md").write_text("# Hints\n\n## 1\na\n\n## 2\nb\n\n## 3\nc\n")
         (self.folder / "thing.py").write_text("def thing(x):\n    raise NotImplementedError\n")
         self.kata_toml()
 
