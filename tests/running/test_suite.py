@@ -17,10 +17,11 @@ from grader.errors import PackError, UsageError
 from tests.conftest import TINY, Run
 from tests.running.conftest import Bench, message, statuses
 
+pytestmark = pytest.mark.slow
+
 # --- a pack about something else, from start to pass ---
 
 
-@pytest.mark.slow
 def test_another_pack_needs_no_change_of_the_engine(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +51,6 @@ def test_another_pack_needs_no_change_of_the_engine(
 # --- what becomes of a check ---
 
 
-@pytest.mark.slow
 def test_points_aspects_titles_and_order(bench: Bench) -> None:
     bench.checks("""
         @check(aspect="shape", points=0.5)
@@ -81,7 +81,6 @@ def test_points_aspects_titles_and_order(bench: Bench) -> None:
     assert report.duration_s > 0
 
 
-@pytest.mark.slow
 def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None:
     bench.checks("""
         @check(aspect="shape")
@@ -107,7 +106,6 @@ def test_a_check_that_needs_another_is_skipped_and_says_so(bench: Bench) -> None
     assert statuses(bench.returns("1")) == {"base": "pass", "next": "pass", "last": "pass"}
 
 
-@pytest.mark.slow
 def test_the_machine_as_reason_takes_the_points_out(bench: Bench) -> None:
     bench.checks("""
         @check(aspect="mode", points=4)
@@ -190,7 +188,6 @@ ENDING = """
 """
 
 
-@pytest.mark.slow
 def test_every_end_of_a_check_and_what_it_says(bench: Bench) -> None:
     bench.checks(ENDS)
     report = bench.check(ENDING, timeout_s=ENOUGH_S)
@@ -275,7 +272,6 @@ CAUSED = """
 """
 
 
-@pytest.mark.slow
 def test_what_most_likely_caused_a_failure_is_said(bench: Bench) -> None:
     bench.checks(CAUSES)
     likely = {check.id: check.likely for check in bench.check(CAUSED).checks}
@@ -313,7 +309,6 @@ RELATIONS = """
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("thing", "likely"),
     [
@@ -368,7 +363,6 @@ SCALE = """
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -402,7 +396,6 @@ def test_a_contract_needs_no_reference(bench: Bench, change: str, words: dict[st
     assert [name for name, word in words.items() if word not in failed[name]] == []
 
 
-@pytest.mark.slow
 def test_a_contract_may_take_several_calls(bench: Bench) -> None:
     bench.asks("""
         from grader.checks import Part
@@ -414,7 +407,6 @@ def test_a_contract_may_take_several_calls(bench: Bench) -> None:
     assert "gradient" in bench.said(SCALE.replace("x * self.weight\n", "x.detach() * self.weight\n"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -436,7 +428,6 @@ def test_values_may_be_asked_for_alone(bench: Bench, change: str, words: str | N
     assert (check.message is None) if words is None else (words in str(check.message)), check.message
 
 
-@pytest.mark.slow
 def test_a_default_is_what_the_stub_says(bench: Bench) -> None:
     bench.asks("""
         from grader.checks import Part
@@ -451,7 +442,6 @@ def test_a_default_is_what_the_stub_says(bench: Bench) -> None:
     assert "made by position" in bench.said(right.replace("by=2", "by=3"))
 
 
-@pytest.mark.slow
 def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     bench.asks("""
         from grader.checks import Part
@@ -473,7 +463,6 @@ def test_a_design_of_the_learners_own_keeps_its_buffers(bench: Bench) -> None:
     assert ".eval()" in (check.likely or "")
 
 
-@pytest.mark.slow
 def test_the_parts_of_a_contract_may_be_shared_by_its_instances(bench: Bench) -> None:
     bench.asks("""
         from torch.nn.functional import linear
@@ -496,7 +485,6 @@ def test_the_parts_of_a_contract_may_be_shared_by_its_instances(bench: Bench) ->
     assert check.status == "pass", check.message
 
 
-@pytest.mark.slow
 def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def ask_and_wait(process: WorkerProcess) -> None:
         ask(process)
@@ -512,7 +500,6 @@ def test_prints_belong_to_the_check_that_made_them(bench: Bench, monkeypatch: py
     assert outputs == {"test_raises": "about to raise\n", "test_leaves": "about to leave\n"}
 
 
-@pytest.mark.slow
 def test_a_hostile_print_is_kept_as_text(bench: Bench) -> None:
     bench.asks("submission.thing(1)")
     report = bench.check("def thing(x):\n    print('\\x1b[2J' + 'x' * 10**6)\n    return x\n")
@@ -544,7 +531,6 @@ STUB = """
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "status"),
     [
@@ -578,7 +564,6 @@ def test_the_status_of_a_kata(bench: Bench, answer: str, status: str) -> None:
         assert report.message or report.checks[0].message
 
 
-@pytest.mark.slow
 def test_a_missing_file_is_missing(bench: Bench) -> None:
     bench.checks(TWO)
     kata = bench.kata
@@ -610,7 +595,6 @@ DRAWS = """
 ROLLS = "import torch\ndef thing(x):\n    return x\ndef roll():\n    return int(torch.randint(10**9, ()))\n"
 
 
-@pytest.mark.slow
 def test_a_seed_decides_every_draw_and_is_reported(bench: Bench) -> None:
     bench.checks(DRAWS)
     runs = [bench.check(ROLLS, seed=seed) for seed in (0, 0, 7)]
@@ -621,7 +605,6 @@ def test_a_seed_decides_every_draw_and_is_reported(bench: Bench) -> None:
     assert (words[2][0] or "").endswith(" 7")
 
 
-@pytest.mark.slow
 def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
     bench.checks(DRAWS)
     everything, alone = bench.check(ROLLS), bench.check(ROLLS, keyword="other or worker")
@@ -631,7 +614,6 @@ def test_one_check_alone_draws_what_it_draws_among_others(bench: Bench) -> None:
     assert alone.max_score == 2
 
 
-@pytest.mark.slow
 def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(bench: Bench) -> None:
     bench.asks("""
         import random
@@ -642,14 +624,12 @@ def test_what_a_check_draws_from_the_global_generators_hangs_on_the_seed_too(ben
     assert first == again != other
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("keyword", ["test_other", "nor", "NOR", "other and not draws"])
 def test_a_keyword_finds_names_and_titles(bench: Bench, keyword: str) -> None:
     bench.checks(DRAWS)
     assert [check.id for check in bench.check(ROLLS, keyword=keyword).checks] == ["test_other"]
 
 
-@pytest.mark.slow
 def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
     bench.checks(DRAWS)
     report = bench.check(ROLLS, fail_fast=True)
@@ -657,7 +637,6 @@ def test_the_first_failure_may_be_the_last(bench: Bench) -> None:
     assert (report.status, report.max_score) == ("fail", 3)
 
 
-@pytest.mark.slow
 def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
     bench.asks("submission.thing(1)")
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x * 3\n")
@@ -677,7 +656,6 @@ def test_hidden_checks_are_flagged_and_have_the_reference(bench: Bench) -> None:
     assert [check.id for check in bench.returns("x").checks] == ["test_it"]
 
 
-@pytest.mark.slow
 def test_the_reference_is_no_secret_that_a_worker_could_find(bench: Bench) -> None:
     bench.asks("fail(str(submission.thing(1)))")
     (bench.solutions / "thing.py").write_text("ONLY_HERE = 'the answer is 42'\ndef thing(x):\n    return x\n")
@@ -704,7 +682,6 @@ def values(body: str = "pass", takes: str = "submission", more: str = "") -> str
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "words"),
     [
@@ -731,7 +708,6 @@ def test_a_broken_check_names_its_file(bench: Bench, source: str, words: str) ->
     assert caught.value.exit_code == 3
 
 
-@pytest.mark.slow
 def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
     bench.checks(TWO)
     with pytest.raises(UsageError, match=r"expression|collect"):
@@ -741,7 +717,6 @@ def test_a_keyword_that_is_none_is_said(bench: Bench) -> None:
 # --- who is to blame ---
 
 
-@pytest.mark.slow
 def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: Bench) -> None:
     bench.asks("submission.thing(1)")
     report = bench.check("thing = [1, 2]\n")
@@ -749,7 +724,6 @@ def test_a_value_where_a_function_was_asked_for_is_the_submissions_fault(bench: 
     assert "'list' object is not callable" in (report.checks[0].message or "")
 
 
-@pytest.mark.slow
 def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     """Else an answer made for it could have its own report refused."""
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return x\n")
@@ -763,7 +737,6 @@ def test_a_check_that_the_reference_passes_is_not_broken(bench: Bench) -> None:
     assert "could not use what your code returned" in (report.checks[0].message or "")
 
 
-@pytest.mark.slow
 def test_a_wrong_value_says_that_the_call_wrote_into_its_argument(bench: Bench) -> None:
     # The value is what the check sees; that x is another one since is why.
     bench.asks("""
@@ -801,7 +774,6 @@ PRESUPPOSED = """
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "unchanged", "large"),
     [
@@ -837,7 +809,6 @@ def test_what_a_check_rests_on_is_not_held_against_its_title(
     assert (report.status == "pass") is passed
 
 
-@pytest.mark.slow
 def test_what_is_no_tensor_is_told_with_the_call_that_gave_it(bench: Bench) -> None:
     bench.asks("""
         first = submission.thing(draw.normal(time=3), which="first")
@@ -881,7 +852,6 @@ def machine(bench: Bench) -> Bench:
     return bench
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "called"),
     [
@@ -898,7 +868,6 @@ def test_a_method_is_called_as_the_stub_calls_it_and_what_it_was_made_with_is_sh
     assert machine.said(MACHINE).startswith(f"called  {called}")
 
 
-@pytest.mark.slow
 def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(machine: Bench) -> None:
     machine.checks("""
         from grader.engine.checks import given_module
@@ -921,7 +890,6 @@ def test_what_is_given_is_told_only_where_nothing_of_the_learners_was_called(mac
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["return masks", "return masks + 1"])
 def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answer: str) -> None:
     machine.checks("""
@@ -948,7 +916,6 @@ def test_a_star_that_is_missing_is_said_whatever_came_of_it(machine: Bench, answ
     assert "axis 0 is missing" in message(starred, "one")
 
 
-@pytest.mark.slow
 def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     machine.asks("""
         from grader.engine.checks import expect_unchanged
@@ -961,7 +928,6 @@ def test_an_argument_that_was_changed_has_its_name(machine: Bench) -> None:
     assert "changed what it was given: mask\n" in said
 
 
-@pytest.mark.slow
 def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(machine: Bench) -> None:
     machine.asks("""
         x = draw.normal(time=3, requires_grad=True)
@@ -978,7 +944,6 @@ GRADIENT = "expect_gradients(y, {'x': x}, draw, oracle=lambda x: 2 * x)"
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "then", "by_numbers"),
     [
