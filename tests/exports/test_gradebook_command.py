@@ -62,28 +62,14 @@ def test_a_narrow_terminal_gets_the_class_in_blocks(kata: Run, monkeypatch: pyte
 
 def test_show_can_be_narrowed(kata: Run) -> None:
     assert kata("show", "--only", "9.3.3").out.splitlines()[0].split() == ["9.3.3"]
-    assert kata("show", "--only", "masks", "--only", "layer").out.splitlines()[0].split() == [
-        "9.3.1",
-        "9.3.3",
-    ]
+    both = kata("show", "--only", "masks", "--only", "layer").out
+    assert both.splitlines()[0].split() == ["9.3.1", "9.3.3"]
 
 
 def test_one_learner_is_a_line_a_kata(kata: Run) -> None:
     lines = kata("show", "ada").out.splitlines()
     assert lines[0] == "ada  Ada Lovelace   26/30 points"
-    assert lines[1].split() == [
-        "9.3.1",
-        "masks",
-        "6/10",
-        "✘",
-        "failed",
-        "2",
-        "of",
-        "3",
-        "checks",
-        "went",
-        "wrong",
-    ]
+    assert " ".join(lines[1].split()) == "9.3.1 masks 6/10 ✘ failed 2 of 3 checks went wrong"
     assert lines[2].split() == ["9.3.3", "layer-norm", "20/20", "✔", "passed"]
     assert lines[-1] == "in full  kata gradebook show ada masks"
     assert r"\x1b[31mline 3: =1" in kata("show", "adam").out, "control characters are shown, not obeyed"
