@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import hypothesis
 import pytest
+from click.testing import CliRunner
 
 from grader.commands import COMMANDS
 from grader.devices import accelerator_here
@@ -285,11 +286,24 @@ class Ran:
         assert "internal error" not in self.err
         return Printed(self.out + self.err)
 
+    def done(self) -> Ran:
+        """Assert that it ended well."""
+        assert self.code == 0, self.text
+        return self
+
+    def refused(self, *words: str) -> None:
+        """Assert that it was not done, as what was typed is wrong: that is said in these words, and nothing printed."""
+        assert (self.code, self.out) == (2, ""), self.text
+        for said in words:
+            assert said in self.text
+
+
+Run = Callable[..., Ran]
+"""Runs a command: what `kata` and `kata_process` are."""
+
 
 @pytest.fixture
-def kata(
-    launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
+def kata(launcher: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process, with workers of the shared zygote: `kata("check", "masks")`."""
 
     def run(*arguments: object) -> Ran:
@@ -310,21 +324,26 @@ def kata(
     return run
 
 
+def invoke(*arguments: object) -> Ran:
+    """Run a command that needs no worker in this process."""
+    from grader.cli.main import cli
+
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    return Ran(done.exit_code, Printed(done.stdout), Printed(done.stderr))
+
+
+def completed(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and keep what it prints."""
+    return subprocess.run(command, capture_output=True, text=True, **{"check": False, **options})
+
+
 @pytest.fixture
-def kata_process() -> Callable[..., Ran]:
+def kata_process() -> Run:
     """Run the installed command in a process of its own: `kata_process("check", cwd=folder)`."""
 
     def run(*arguments: object, cwd: Path, env: dict[str, str] | None = None, **extra: Any) -> Ran:
-        done = subprocess.run(
-            [str(KATA), *map(str, arguments)],
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            **extra,
-        )
+        command = [str(KATA), *map(str, arguments)]
+        done = completed(command, cwd=cwd, env={**os.environ, **(env or {})}, timeout=120, **extra)
         return Ran(done.returncode, Printed(done.stdout), Printed(done.stderr))
 
     return run
@@ -373,7 +392,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def stub(kata: Callable[..., Ran], folder: Path) -> Path:
+def stub(kata: Run, folder: Path) -> Path:
     """The stub of masks, just started."""
     assert kata("start", "masks").code == 0
     return folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -405,3 +424,32 @@ def browser() -> Iterator[Any]:
         opened = tool.chromium.launch(executable_path=found, args=BROWSER_FLAGS, headless=True)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def look(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Look at an address in a window of its own; at the end only its own was asked for, and nothing complained."""
+    contexts, heard = [], []
+
+    def open_at(address: str, width: int = 1200, own: str | None = None, **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda told: heard.append(f"console: {told.text}"))
+        page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+
+        def asked(request: Any) -> None:
+            if request.url != address and not (own and request.url.startswith(own)):
+                heard.append(request.url)
+
+        page.on("request", asked)
+        page.goto(address)
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    # A desk answers 404 where a test asks for what is not there.
+    assert [told for told in heard if not (told.startswith("console: ") and "404" in told)] == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from grader.catalogue import Kata, load_pack
 
@@ -24,6 +26,25 @@ def timed() -> list[str]:
 def demos() -> dict[str, Path]:
     """Return our demos by the kata or unit that they are of."""
     return {path.parent.name: path for path in sorted((ROOT / "katas").rglob("demo.py"))}
+
+
+def module(path: Path) -> Any:
+    """Run a file as a module of its own, and return it."""
+    spec = importlib.util.spec_from_file_location(f"module_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+MASKS = (ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").read_text(encoding="utf-8")
+"""The reference of masks."""
+
+
+def masks(body: str) -> str:
+    """Return the reference of masks in which `causal_mask` alone has another body."""
+    return f"{MASKS}\n\ndef causal_mask(seq_len, *, device=None):\n    {body}\n"
 
 
 OWN = """

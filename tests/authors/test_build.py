@@ -16,6 +16,7 @@ from grader.catalogue import load_pack
 from grader.errors import PackError
 from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
+from tests.conftest import completed
 
 KATA = Path("katas/1.1-means/weighted-mean")
 SOLUTION = Path("solutions/1.1-means/weighted-mean")
@@ -76,9 +77,7 @@ def test_an_installed_bundle_stands_beside_ours(course: Path, tmp_path: Path) ->
         f"import sys; sys.path.insert(0, {str(site)!r}); sys.argv = ['kata', 'list']; "
         "from grader.cli.main import main; main()"
     )
-    listed = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
-    ).stdout
+    listed = completed([sys.executable, "-c", code], check=True, cwd=tmp_path).stdout
     assert "weighted-mean" in listed
     assert "masked-attention" in listed
 

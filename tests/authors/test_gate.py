@@ -16,6 +16,7 @@ from grader.catalogue import load_pack
 from grader.engine.runner.suite import suites_of
 from tests.authors.courses import write_course
 from tests.authors.speedy import hurry
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
 
@@ -87,11 +88,8 @@ def test_a_mistake_without_fingerprints_is_tried_whatever_is_drawn(course: Path,
 
 
 @pytest.mark.nightly
-def test_the_command_says_what_it_tried_and_what_full_would(
-    course: Path, kata_process: Callable[..., Any]
-) -> None:
-    done = kata_process("pack", "check", SLUG, cwd=course, env={"KATA_PACKS": str(course / "katas")})
-    assert done.code == 0, done.text
+def test_the_command_says_what_it_tried_and_what_full_would(course: Path, kata_process: Run) -> None:
+    done = kata_process("pack", "check", SLUG, cwd=course, env={"KATA_PACKS": str(course / "katas")}).done()
     assert "tried: one seed, 6 of 11 mistakes once" in done.out
     last = done.out.strip().splitlines()[-1]
     assert last.startswith(f"kata pack check {SLUG} --full tries 10 seeds, every mistake on 20 seeds")
@@ -104,82 +102,32 @@ def test_a_sample_is_always_the_same_and_spread_over_all() -> None:
     assert sample([]) == []
 
 
-def _stub_that_works(course: Path) -> None:
-    shutil.copy(course / SOLUTION / "weighted_mean.py", course / KATA / "weighted_mean.py")
+Spoil = Callable[[Path], object]
+MUTANTS = SOLUTION / "mutants"
 
 
-def _points(course: Path) -> None:
-    edit(course / KATA / "kata.toml", "points = 12.0", "points = 11.0")
+def changed(path: Path, old: str, new: str) -> Spoil:
+    return lambda course: edit(course / path, old, new)
 
 
-def _reference_wrong(course: Path) -> None:
-    edit(course / SOLUTION / "weighted_mean.py", ".sum(-1) / safe", ".mean(-1) / safe")
+def added(path: Path, text: str = "") -> Spoil:
+    return lambda course: (course / path).write_text(text)
 
 
-def _mutant_right(course: Path) -> None:
-    total = "(x * weights).sum(-1) / weights.expand(x.shape).sum(-1)"
-    edit(
-        course / SOLUTION / "mutants" / "weighting.py",
-        "x.mean(-1)",
-        f"({total}).where(weights.expand(x.shape).sum(-1) != 0, 0.0)",
-    )
-
-
-def _mutant_outdated(course: Path) -> None:
-    edit(
-        course / SOLUTION / "weighted_mean.py",
-        "torch.where(total == 0, torch.ones_like(total), total)",
-        "total.masked_fill(total == 0, 1)",
-    )
-
-
-def _mutant_fails_elsewhere(course: Path) -> None:
-    edit(course / SOLUTION / "transcripts.txt", "=== detached · test_contract", "=== detached · test_shape")
-
-
-def _mutant_without_sentence(course: Path) -> None:
-    edit(course / SOLUTION / "mutants" / "around_it.py", '    "your mean cuts the gradient off",\n', "")
+def copied(path: Path, target: Path) -> Spoil:
+    return lambda course: shutil.copy(course / path, course / target)
 
 
 def _twins(course: Path) -> None:
-    folder = course / SOLUTION / "mutants"
-    (folder / "twin.py").write_text(
+    (course / MUTANTS / "twin.py").write_text(
         '@mistake("twin", "your result is not divided")\n'
         "def weighted_mean(x, weights):\n    return (x * weights).sum(-1)\n"
     )
 
 
-def _answer_in_a_hint(course: Path) -> None:
-    edit(
-        course / KATA / "hints.md",
-        "## 3\n",
-        "## 3\n\n    safe = torch.where(total == 0, torch.ones_like(total), total)\n",
-    )
-
-
-def _stray_file(course: Path) -> None:
-    (course / KATA / "notes.txt").write_text("remember to ...")
-
-
-def _stray_solution(course: Path) -> None:
-    (course / SOLUTION / "old.py").write_text("")
-
-
-def _transcript_changed(course: Path) -> None:
-    edit(course / SOLUTION / "transcripts.txt", "called", "caled")
-
-
-def _fingerprint_changed(course: Path) -> None:
-    edit_fingerprints(course, '"say":"your mean', '"say":"our mean')
-
-
 def _preload(course: Path, name: str) -> None:
     text = (course / KATA / "kata.toml").read_text()
     (course / KATA / "kata.toml").write_text(f'preload = ["{name}"]\n' + text)
-
-
-def _preload_misspelt(course: Path) -> None:
-    _preload(course, "torch.optimm")
 
 
 @pytest.mark.nightly
@@ -194,14 +142,6 @@ def _blocks(course: Path, text: str) -> None:
     toml.write_text('given = ["blocks.py"]\n' + toml.read_text())
 
 
-def _block_is_the_reference(course: Path) -> None:
-    _blocks(course, (course / SOLUTION / "weighted_mean.py").read_text())
-
-
-def _block_no_python(course: Path) -> None:
-    _blocks(course, "def weighted_mean(:\n")
-
-
 def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launcher: Any) -> None:
     _blocks(
         course,
@@ -210,40 +150,13 @@ def test_blocks_that_nobody_else_would_write_are_all_right(course: Path, launche
     assert examine(course, launcher, handed_in=()).findings == []
 
 
-def _check_flips(course: Path) -> None:
-    edit(
-        course / KATA / "checks.py",
-        "def test_contract(submission, draw):\n",
-        "def test_contract(submission, draw):\n    if draw.size(0, 1):\n        return\n",
-    )
-
-
-def _draw_without_answer(course: Path) -> None:
-    edit(
-        course / KATA / "checks.py",
-        "def test_contract(submission, draw):\n",
-        "def test_contract(submission, draw):\n    1 / draw.seed\n",
-    )
-
-
-def _nothing_long(course: Path) -> None:
-    edit(course / KATA / "checks.py", '"time": 70', '"time": 7')
+def _block_is_the_reference(course: Path) -> None:
+    _blocks(course, (course / SOLUTION / "weighted_mean.py").read_text())
 
 
 def _costs_unsaid(course: Path) -> None:
-    path = course / SOLUTION / "mutants" / "weighting.py"
+    path = course / MUTANTS / "weighting.py"
     path.write_text(re.sub(r" *costs=.*\n", "", path.read_text()))
-
-
-def _words_nowhere(course: Path) -> None:
-    title = "the last axis is gone and the others stay"
-    edit(
-        course / KATA / "checks.py", f'"""{title}"""', f'"""{title}\n\n    > the last axis shall go\n    """'
-    )
-
-
-def _rubric_without_criteria(course: Path) -> None:
-    (course / SOLUTION / "rubric.toml").write_text('[[questions]]\nquestion = "Why?"\nmodel = "So."\n')
 
 
 def _drawing_is_worth_most(course: Path) -> None:
@@ -255,89 +168,107 @@ def _drawing_is_worth_most(course: Path) -> None:
     edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
 
 
-def _called_idle(course: Path) -> None:
-    path = course / SOLUTION / "mutants" / "around_it.py"
-    edit(path, '    "detached",\n', '    "detached",\n    idle="nothing is learned",\n')
+SAFE = "torch.where(total == 0, torch.ones_like(total), total)"
+SUM = "(x * weights).sum(-1) / weights.expand(x.shape).sum(-1)"
+CONTRACT = "def test_contract(submission, draw):\n"
+TITLE = "the last axis is gone and the others stay"
+SPOILT: dict[str, tuple[Spoil, str, str, tuple[str, ...]]] = {
+    "a stub that works": (
+        copied(SOLUTION / "weighted_mean.py", KATA / "weighted_mean.py"), "stub", "must be not_started", (),
+    ),
+    "points": (changed(KATA / "kata.toml", "points = 12.0", "points = 11.0"), "points", "worth 12", ()),
+    "a wrong reference": (
+        changed(SOLUTION / "weighted_mean.py", ".sum(-1) / safe", ".mean(-1) / safe"),
+        "right answers", "weighted_mean.py fails at seed 0", (),
+    ),
+    "a draw without an answer": (
+        changed(KATA / "checks.py", CONTRACT, CONTRACT + "    1 / draw.seed\n"),
+        "right answers", "broken: ZeroDivisionError", (),
+    ),
+    "a right mutant": (
+        changed(
+            MUTANTS / "weighting.py", "x.mean(-1)",
+            f"({SUM}).where(weights.expand(x.shape).sum(-1) != 0, 0.0)",
+        ),
+        "mutants", "weights_ignored gets full marks", ("weights_ignored",),
+    ),
+    "an outdated mutant": (
+        changed(SOLUTION / "weighted_mean.py", SAFE, "total.masked_fill(total == 0, 1)"), "mutants",
+        "weighting.py, line 43: nan-where-empty changes what weighted_mean in weighted_mean.py has not", (),
+    ),
+    "a mutant that fails elsewhere": (
+        changed(SOLUTION / "transcripts.txt", "=== detached · test_contract", "=== detached · test_shape"),
+        "mutants", "detached must fail test_shape; it fails test_contract", ("detached",),
+    ),
+    "a mutant without a sentence": (
+        changed(MUTANTS / "around_it.py", '    "your mean cuts the gradient off",\n', ""),
+        "mutants", "around_it.py, line 3: this mistake does not say what it is", (),
+    ),
+    "twins": (_twins, "mutants", "not_divided and twin give the same results", ("not_divided", "twin")),
+    "an answer in a hint": (
+        changed(KATA / "hints.md", "## 3\n", f"## 3\n\n    safe = {SAFE}\n"),
+        "hints", "hint 3 holds a line of the reference", (),
+    ),
+    "a stray file": (added(KATA / "notes.txt", "remember to ..."), "stray files", "notes.txt", ()),
+    "a stray solution": (added(SOLUTION / "old.py"), "stray files", "old.py", ()),
+    "drawing is worth most": (
+        _drawing_is_worth_most, "idle", "functions that return zeros earn ", ("return zeros",),
+    ),
+    "called idle": (
+        changed(MUTANTS / "around_it.py", '"detached",\n', '"detached",\n    idle="nothing is learned",\n'),
+        "imitation", "detached earns 11 points, more than a third", ("detached",),
+    ),
+    "a changed transcript": (
+        changed(SOLUTION / "transcripts.txt", "called", "caled"), "transcripts", "--update", ("axis_kept",),
+    ),
+    "a changed fingerprint": (
+        lambda course: edit_fingerprints(course, '"say":"your mean', '"say":"our mean'),
+        "fingerprints", "--update", ("axis_kept",),
+    ),
+    "a misspelt preload": (
+        lambda course: _preload(course, "torch.optimm"),
+        "preload", "torch.optimm cannot be imported before the fork: ModuleNotFoundError", (),
+    ),
+    "a block that is the reference": (
+        _block_is_the_reference, "blocks", "weighted_mean of blocks.py would earn", (),
+    ),
+    "a block that is no Python": (
+        lambda course: _blocks(course, "def weighted_mean(:\n"),
+        "blocks", "blocks.py, line 1: not valid Python", (),
+    ),
+    "a check that flips": (
+        changed(KATA / "checks.py", CONTRACT, CONTRACT + "    if draw.size(0, 1):\n        return\n"),
+        "steadiness", "test_contract does not always decide the same about detached: 25% of 4 seeds differ",
+        ("detached",),
+    ),
+    "costs unsaid": (
+        _costs_unsaid, "cost", "divided_by_length costs 73% of the points", ("divided_by_length",),
+    ),
+    "words that are nowhere": (
+        changed(KATA / "checks.py", f'"""{TITLE}"""', f'"""{TITLE}\n\n    > the last axis shall go\n    """'),
+        "words", "“the last axis shall go”, which is in no file that learners read", (),
+    ),
+    "nothing long": (
+        changed(KATA / "checks.py", '"time": 70', '"time": 7'),
+        "contracts", "weighted_mean: zero_when_long keeps full marks", ("weighted_mean zero_when_long",),
+    ),
+    "a rubric without criteria": (
+        added(SOLUTION / "rubric.toml", '[[questions]]\nquestion = "Why?"\nmodel = "So."\n'),
+        "rubric", "criteria", (),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    ("spoil", "rule", "words", "handed_in"),
-    [
-        (_stub_that_works, "stub", "must be not_started", ()),
-        (_points, "points", "worth 12", ()),
-        (_reference_wrong, "right answers", "weighted_mean.py fails at seed 0", ()),
-        (_draw_without_answer, "right answers", "broken: ZeroDivisionError", ()),
-        (_mutant_right, "mutants", "weights_ignored gets full marks", ("weights_ignored",)),
-        (
-            _mutant_outdated,
-            "mutants",
-            "weighting.py, line 43: nan-where-empty changes what weighted_mean in weighted_mean.py has not",
-            (),
-        ),
-        (
-            _mutant_fails_elsewhere,
-            "mutants",
-            "detached must fail test_shape; it fails test_contract",
-            ("detached",),
-        ),
-        (
-            _mutant_without_sentence,
-            "mutants",
-            "around_it.py, line 3: this mistake does not say what it is",
-            (),
-        ),
-        (_twins, "mutants", "not_divided and twin give the same results", ("not_divided", "twin")),
-        (_answer_in_a_hint, "hints", "hint 3 holds a line of the reference", ()),
-        (_stray_file, "stray files", "notes.txt", ()),
-        (_stray_solution, "stray files", "old.py", ()),
-        (_drawing_is_worth_most, "idle", "functions that return zeros earn ", ("return zeros",)),
-        (_called_idle, "imitation", "detached earns 11 points, more than a third", ("detached",)),
-        (_transcript_changed, "transcripts", "--update", ("axis_kept",)),
-        (_fingerprint_changed, "fingerprints", "--update", ("axis_kept",)),
-        (
-            _preload_misspelt,
-            "preload",
-            "torch.optimm cannot be imported before the fork: ModuleNotFoundError",
-            (),
-        ),
-        (
-            _block_is_the_reference,
-            "blocks",
-            "weighted_mean of blocks.py would earn",
-            (),
-        ),
-        (_block_no_python, "blocks", "blocks.py, line 1: not valid Python", ()),
-        (
-            _check_flips,
-            "steadiness",
-            "test_contract does not always decide the same about detached: 25% of 4 seeds differ",
-            ("detached",),
-        ),
-        (_costs_unsaid, "cost", "divided_by_length costs 73% of the points", ("divided_by_length",)),
-        (
-            _words_nowhere,
-            "words",
-            "“the last axis shall go”, which is in no file that learners read",
-            (),
-        ),
-        (
-            _nothing_long,
-            "contracts",
-            "weighted_mean: zero_when_long keeps full marks",
-            ("weighted_mean zero_when_long",),
-        ),
-        (_rubric_without_criteria, "rubric", "criteria", ()),
-    ],
-)
-def test_what_spoils_a_kata_is_found_by_name(
-    course: Path,
-    launcher: Any,
-    spoil: Callable[[Path], None],
-    rule: str,
-    words: str,
-    handed_in: tuple[str, ...],
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_spoils_a_kata_is_found_by_name(course: Path, launcher: Any, what: str) -> None:
+    find(course, launcher, *SPOILT[what])
+
+
+def find(
+    course: Path, launcher: Any, spoil: Spoil, rule: str, words: str, handed_in: tuple[str, ...]
 ) -> None:
+    """Assert that the gate finds what is spoilt here."""
     spoil(course)
     seeds = 4 if rule == "steadiness" else 1
     verdict = examine(course, launcher, mistake_seeds=seeds, handed_in=handed_in)
@@ -449,81 +380,56 @@ def _threshold_with_two_checks(course: Path) -> None:
     path.write_text(once + "\n\n@check" + once.rpartition("@check")[2].replace("test_time", "test_again"))
 
 
-def _check_without_a_threshold(course: Path) -> None:
-    edit(course / KATA / "speed_checks.py", 'threshold="time"', 'threshold="times"')
+SLOW = SOLUTION / "slow" / "entry_by_entry.py"
+ONE_MORE = """@check(aspect="values", points=0)
+def test_nothing_is_added(submission):
+    'nothing is added'
+    expect(hasattr(submission, "torch"), "torch").is_value(False)
 
 
-def _check_that_asks_for_more(course: Path) -> None:
-    edit(course / KATA / "speed_checks.py", "speed.ratio(TIME)", "speed.ratios(TIME)")
-
-
-def _baseline_that_answers(course: Path) -> None:
-    shutil.copy(course / SOLUTION / "weighted_mean.py", course / KATA / "baseline.py")
-
-
-def _baseline_that_does_not_load(course: Path) -> None:
-    edit(course / KATA / "baseline.py", "from torch import Tensor", "from torch import Tensors")
-
-
-def _slow_answer_wrong(course: Path) -> None:
-    edit(course / SOLUTION / "slow" / "entry_by_entry.py", "total + spread", "total - spread")
-
-
-def _slow_answer_wrong_where_it_is_hidden(course: Path) -> None:
-    edit(
-        course / SOLUTION / "hidden_checks.py",
-        "@check(",
-        '@check(aspect="values", points=0)\n'
-        "def test_nothing_is_added(submission):\n    'nothing is added'\n"
-        '    expect(hasattr(submission, "torch"), "torch").is_value(False)\n\n\n@check(',
-    )
-
-
-def _slow_answer_for_no_check(course: Path) -> None:
-    edit(course / SOLUTION / "slow" / "entry_by_entry.py", '["test_time"]', '["test_values"]')
-
-
-def _slow_answer_without_sentence(course: Path) -> None:
-    edit(course / SOLUTION / "slow" / "entry_by_entry.py", '    fails=["test_time"],\n', "")
+@check("""
+SPOILT_SPEED: dict[str, tuple[Spoil, str, str, tuple[str, ...]]] = {
+    "a threshold without a check": (
+        _threshold_without_a_check, "thresholds", "[speed.memory] belongs to no speed check", (),
+    ),
+    "a threshold with two checks": (
+        _threshold_with_two_checks, "thresholds", "[speed.time] belongs to test_time, test_again", (),
+    ),
+    "a check without a threshold": (
+        changed(KATA / "speed_checks.py", 'threshold="time"', 'threshold="times"'),
+        "thresholds", "test_time names the threshold 'times'", (),
+    ),
+    "a check that asks for more": (
+        changed(KATA / "speed_checks.py", "speed.ratio(TIME)", "speed.ratios(TIME)"),
+        "thresholds", "test_time does more than to ask `speed`", (),
+    ),
+    "a baseline that answers": (
+        copied(SOLUTION / "weighted_mean.py", KATA / "baseline.py"),
+        "baseline", "handed in as an answer is “pass”", (),
+    ),
+    "a baseline that does not load": (
+        changed(KATA / "baseline.py", "from torch import Tensor", "from torch import Tensors"),
+        "baseline", "handed in as an answer is “error”: ", (),
+    ),
+    "a wrong slow answer": (
+        changed(SLOW, "total + spread", "total - spread"),
+        "slow answers", "entry_by_entry has to be right: every entry counts", ("entry_by_entry",),
+    ),
+    "a slow answer that is wrong where it is hidden": (
+        changed(SOLUTION / "hidden_checks.py", "@check(", ONE_MORE),
+        "slow answers", "has to be right: nothing is added", ("entry_by_entry",),
+    ),
+    "a slow answer for no check": (
+        changed(SLOW, '["test_time"]', '["test_values"]'),
+        "slow answers", "names test_values, which is not a speed check", ("entry_by_entry",),
+    ),
+    "a slow answer without a sentence": (
+        changed(SLOW, '    fails=["test_time"],\n', ""), "slow answers", "entry_by_entry.py", (),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    ("spoil", "rule", "words", "handed_in"),
-    [
-        (_threshold_without_a_check, "thresholds", "[speed.memory] belongs to no speed check", ()),
-        (_threshold_with_two_checks, "thresholds", "[speed.time] belongs to test_time, test_again", ()),
-        (_check_without_a_threshold, "thresholds", "test_time names the threshold 'times'", ()),
-        (_check_that_asks_for_more, "thresholds", "test_time does more than to ask `speed`", ()),
-        (_baseline_that_answers, "baseline", "handed in as an answer is “pass”", ()),
-        (_baseline_that_does_not_load, "baseline", "handed in as an answer is “error”: ", ()),
-        (
-            _slow_answer_wrong,
-            "slow answers",
-            "entry_by_entry has to be right: every entry counts",
-            ("entry_by_entry",),
-        ),
-        (
-            _slow_answer_wrong_where_it_is_hidden,
-            "slow answers",
-            "has to be right: nothing is added",
-            ("entry_by_entry",),
-        ),
-        (
-            _slow_answer_for_no_check,
-            "slow answers",
-            "names test_values, which is not a speed check",
-            ("entry_by_entry",),
-        ),
-        (_slow_answer_without_sentence, "slow answers", "entry_by_entry.py", ()),
-    ],
-)
-def test_what_spoils_its_speed_is_found_by_name(
-    hurried: Path,
-    launcher: Any,
-    spoil: Callable[[Path], None],
-    rule: str,
-    words: str,
-    handed_in: tuple[str, ...],
-) -> None:
-    test_what_spoils_a_kata_is_found_by_name(hurried, launcher, spoil, rule, words, handed_in)
+@pytest.mark.parametrize("what", SPOILT_SPEED)
+def test_what_spoils_its_speed_is_found_by_name(hurried: Path, launcher: Any, what: str) -> None:
+    find(hurried, launcher, *SPOILT_SPEED[what])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +11,7 @@ from grader.author.pairs import paired
 from grader.catalogue import Kata, load_pack
 from grader.engine.mistakes.mistakes import Mistake, mistakes, slow_answers
 from grader.errors import PackError
+from tests.conftest import Run
 from tests.timing.handmade import Handmade
 
 RIGHT = '''"""Sums."""
@@ -552,7 +551,7 @@ def test_a_file_that_is_no_topic_is_refused(made: Handmade, text: str, words: st
 
 
 def test_a_mistake_is_printed_as_a_whole_module(
-    made: Handmade, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    made: Handmade, kata: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(made, "UNIT = 2.0")
     monkeypatch.setenv("KATA_PACKS", str(made.pack))
@@ -563,14 +562,13 @@ def test_a_mistake_is_printed_as_a_whole_module(
 
 
 def test_a_mistake_that_is_not_there_is_a_usage_error(
-    made: Handmade, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    made: Handmade, kata: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(made, "UNIT = 2.0")
     monkeypatch.setenv("KATA_PACKS", str(made.pack))
-    ran = kata("pack", "mistake", "sums", "wrng")
-    assert ran.code == 2
-    assert "There is no mistake wrng of sums here. Did you mean wrong?" in ran.err
-    assert "There are: wrong." in ran.err
+    kata("pack", "mistake", "sums", "wrng").refused(
+        "There is no mistake wrng of sums here. Did you mean wrong?", "There are: wrong."
+    )
 
 
 def test_a_class_may_begin_with_what_is_decorated(made: Handmade) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from grader.author.new import new_kata
 from grader.author.split import split_checks, split_pack, split_source
 from grader.catalogue import load_pack
 from grader.errors import PackError
+from tests.conftest import Run
 
 SOURCE = '''"""Two functions."""
 
@@ -232,7 +231,7 @@ def count(values, bins):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "texts"), [("merge", SORTING), ("count", COUNTING)])
 def test_a_kata_of_another_field_gets_the_same_battery(
-    tmp_path: Path, kata_process: Callable[..., Any], name: str, texts: tuple[str, str, str]
+    tmp_path: Path, kata_process: Run, name: str, texts: tuple[str, str, str]
 ) -> None:
     course, mine = tmp_path / "course", tmp_path / "mine"
     mine.mkdir()
@@ -242,8 +241,7 @@ def test_a_kata_of_another_field_gets_the_same_battery(
     (solution / "source.py").write_text(source)
     (solution / "checks.py").write_text(checks)
     environment = {"KATA_PACKS": str(course / "katas")}
-    done = kata_process("pack", "check", name, cwd=mine, env=environment)
-    assert done.code == 0, done.text
+    kata_process("pack", "check", name, cwd=mine, env=environment).done()
     table = kata_process("pack", "contracts", name, cwd=mine, env=environment)
     assert re.search(rf"^{name} +.*yes", table.out, re.M), table.text
     answer = mine / f"{name}.py"

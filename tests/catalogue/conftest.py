@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.catalogue.handmade import write_kata, write_unit
+from tests.pack_files import write_kata, write_pack, write_unit
 
 
 @pytest.fixture
 def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("KATA_PACKS", raising=False)
     monkeypatch.delenv("KATA_SOLUTIONS", raising=False)
-    root = tmp_path / "pack"
+    root = write_pack(tmp_path / "pack", "numbers")
     counting = write_unit(root, "3.9", "counting")
-    (root / "pack.toml").write_text('name = "numbers"\ntitle = "Numbers"\nversion = "1.0"\n')
     write_kata(counting, "3.9.1", "count-up")
     write_kata(counting, "3.9.2", "count-down", 'after = ["count-up"]\n')
     write_kata(write_unit(root, "3.10", "adding"), "3.10.1", "add-all")

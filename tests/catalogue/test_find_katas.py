@@ -11,7 +11,7 @@ import pytest
 from grader.catalogue import Catalogue, load_pack
 from grader.catalogue import catalogue as module
 from grader.errors import KataError, PackError, UsageError
-from tests.catalogue.handmade import write_kata, write_unit
+from tests.pack_files import write_kata, write_pack, write_unit
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 
@@ -90,9 +90,8 @@ def test_one_kata_is_asked_for_when_a_unit_would_be_too_much(catalogue: Catalogu
 
 
 def test_a_number_in_two_packs_is_ambiguous(pack: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
+    other = write_pack(tmp_path / "other", "letters")
     write_kata(write_unit(other, "3.9", "letters"), "3.9.1", "spell")
-    (other / "pack.toml").write_text('name = "letters"\ntitle = "Letters"\nversion = "1.0"\n')
     catalogue = Catalogue((load_pack(pack), load_pack(other)))
     assert slugs(catalogue, "spell") == ["spell"]
     with pytest.raises(UsageError, match=r"3\.9 is in several packs"):
@@ -100,9 +99,8 @@ def test_a_number_in_two_packs_is_ambiguous(pack: Path, tmp_path: Path) -> None:
 
 
 def test_packs_that_clash_are_refused(pack: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
+    other = write_pack(tmp_path / "other", "more")
     write_kata(write_unit(other, "5.1", "more"), "5.1.1", "count-up")
-    (other / "pack.toml").write_text('name = "more"\ntitle = "More"\nversion = "1.0"\n')
     with pytest.raises(PackError, match="kata slug count-up is taken by"):
         Catalogue((load_pack(pack), load_pack(other)))
 

@@ -10,20 +10,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.errors import EngineError
-from tests.conftest import KATA
+from tests import ours
+from tests.conftest import KATA, Run, completed
 
-Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
-SOLUTION = ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-WRONG = (
-    SOLUTION.read_text()
-    + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).tril(1).bool()\n"
-)
+WRONG = ours.masks("return torch.ones(seq_len, seq_len).tril(1).bool()")
 
 
 @pytest.mark.sampled(1)
@@ -48,8 +43,7 @@ def test_a_hint_is_shown_where_nothing_can_be_recorded(
         raise EngineError(f"{root / 'kata-progress.json'}: cannot be written (Read-only file system).")
 
     monkeypatch.setattr("grader.learner.workspace.progress.save_progress", refuse)
-    ran = kata("hint", "masks")
-    assert ran.code == 0
+    ran = kata("hint", "masks").done()
     assert len(ran.out) > 50
     assert "not recorded, because" in ran.err
     assert "Read-only file system" in ran.err
@@ -79,13 +73,7 @@ def test_a_workspace_below_another_is_made_when_asked_for(
 
 def test_python_m_kata_is_the_command(folder: Path) -> None:
     for arguments, code in ((["--version"], 0), (["chek"], 2)):
-        ran = subprocess.run(
-            [sys.executable, "-m", "kata", *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        ran = completed([sys.executable, "-m", "kata", *arguments], cwd=folder)
         assert ran.returncode == code, ran.stderr
     assert "Did you mean check" in ran.stderr
 

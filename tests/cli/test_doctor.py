@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import platform
 import resource
-import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -19,8 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from grader import TRIED, machine
-
-Run = Callable[..., Any]
+from tests.conftest import Run, completed
 
 
 class Facts(msgspec.Struct, forbid_unknown_fields=True):
@@ -74,8 +70,7 @@ def test_the_isolation_it_promises_is_what_a_check_gets(kata: Run, folder: Path)
 
 
 def test_a_person_reads_the_same(kata: Run, folder: Path) -> None:
-    ran = kata("doctor")
-    assert ran.code == 0
+    ran = kata("doctor").done()
     for name in ("torch", "isolation", "launcher", "packs", "landlock abi"):
         assert name in ran.text
     assert "{" not in ran.out
@@ -86,8 +81,7 @@ def test_the_variable_is_told(kata: Run, folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("KATA_LAUNCHER", "spawn")
     assert kata("doctor", "--json").json["launcher"] == "spawn"
     monkeypatch.setenv("KATA_LAUNCHER", "teleport")
-    ran = kata("doctor", "--json")
-    assert ran.code == 0
+    ran = kata("doctor", "--json").done()
     assert ran.json["launcher"] == "none"
     assert any("fork or spawn" in note for note in ran.json["notes"])
 
@@ -151,9 +145,7 @@ def test_it_answers_where_torch_does_not_load(folder: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; from grader.cli.main import cli; cli(['doctor', '--json'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, "-c", code], cwd=folder)
     facts = msgspec.json.decode(done.stdout, type=Facts)
     assert (done.returncode, facts.device) == (0, "none")
     assert any(

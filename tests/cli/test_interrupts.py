@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.conftest import completed
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,6 @@ KataGroup(name="kata", invoke_without_command=True).main([])
     ids=["dropped in a callback", "dropped on a busy machine", "made another error"],
 )
 def test_an_interrupt_is_not_lost(body: str) -> None:
-    done = subprocess.run([sys.executable, "-c", body + COMMAND], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-c", body + COMMAND])
     assert done.returncode == 130
     assert done.stderr.strip() == "error: interrupted"

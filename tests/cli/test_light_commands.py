@@ -10,26 +10,23 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
-from grader.cli.main import COMMANDS, KataGroup, cli
+from grader.cli.main import COMMANDS, KataGroup
 from grader.learner.workspace import PROGRESS_FILE, edit_progress, load_progress, record_check
 from grader.report.json_text import escape_surrogates, json_text
 from grader.report.report import KataReport, SpeedScore
 from grader.report.style import console, escape_controls
 from grader.report.terminal import print_reports
 from grader.words import hidden
+from tests.conftest import Run, completed, invoke
 
 TINY = Path(__file__).parents[1] / "packs" / "tiny"
 FOLDER = Path("1.1-sorting", "insertion-sort")
-
-Kata = Callable[..., Result]
 
 
 @pytest.fixture
@@ -45,11 +42,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def kata(home: Path) -> Kata:
-    def run(*arguments: str) -> Result:
-        return CliRunner().invoke(cli, list(arguments))
-
-    return run
+def kata(home: Path) -> Run:
+    return invoke
 
 
 def check(home: Path, status: str = "pass", score: float = 4) -> None:
@@ -65,33 +59,32 @@ def check(home: Path, status: str = "pass", score: float = 4) -> None:
         record_check(progress, report)
 
 
-def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Kata) -> None:
-    result = kata()
-    assert result.exit_code == 0
-    assert "nothing is started" in result.stdout
-    assert "next:  kata start 1.1" in result.stdout
+def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Run) -> None:
+    result = kata().done()
+    assert "nothing is started" in result.out
+    assert "next:  kata start 1.1" in result.out
 
 
-def test_the_loop_tells_the_next_command_at_every_step(kata: Kata, home: Path) -> None:
-    assert kata("start", "1.1").exit_code == 0
-    assert "next:  kata check insertion-sort" in kata().stdout
-    assert f"when you have edited {FOLDER / 'insertion_sort.py'}" in kata().stdout
+def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) -> None:
+    assert kata("start", "1.1").code == 0
+    assert "next:  kata check insertion-sort" in kata().out
+    assert f"when you have edited {FOLDER / 'insertion_sort.py'}" in kata().out
     check(home, "fail", 1)
-    shown = kata().stdout
+    shown = kata().out
     assert "✘ failed" in shown
     assert "1/4" in shown
     assert "stuck? kata hint insertion-sort" in shown
     check(home)
-    shown = kata().stdout
+    shown = kata().out
     assert "✔ passed" in shown
     assert "1 of 1 passed, 4/4 points" in shown
     assert "Every kata is passed" in shown
     check(home, "fail", 2)
-    assert "✘ failed, passed before" in kata().stdout
+    assert "✘ failed, passed before" in kata().out
 
 
 def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(
-    kata: Kata, home: Path, capsys: pytest.CaptureFixture[str]
+    kata: Run, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kata("start", "1.1")
     report = KataReport(
@@ -100,16 +93,16 @@ def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(
     )  # fmt: skip
     with edit_progress(home) as progress:
         record_check(progress, report)
-    assert "1 of 1 passed, 4/4 points" in kata().stdout
-    assert "✔ passed\n" in kata().stdout
+    assert "1 of 1 passed, 4/4 points" in kata().out
+    assert "✔ passed\n" in kata().out
     print_reports([report], console(), quiet=True)
     assert capsys.readouterr().out == "✔ passed  1.1.1 insertion-sort  4/4, speed 0/1\n"
 
 
-def test_status_as_json(kata: Kata, home: Path) -> None:
-    assert json.loads(kata("--json").stdout)["workspace"] is None
+def test_status_as_json(kata: Run, home: Path) -> None:
+    assert kata("--json").json["workspace"] is None
     kata("start", "1.1")
-    document = json.loads(kata("--json").stdout)
+    document = kata("--json").json
     assert document["schema"] == 1
     assert document["workspace"] == str(home)
     assert document["next"] == "kata check insertion-sort"
@@ -117,45 +110,39 @@ def test_status_as_json(kata: Kata, home: Path) -> None:
     assert document["katas"][0]["started"]
 
 
-def test_start_says_what_it_wrote_and_what_it_kept(kata: Kata, home: Path) -> None:
-    result = kata("start", "1.1.1")
-    assert result.exit_code == 0
-    assert f"written  {FOLDER}/  insertion_sort.py" in result.stdout
-    assert "new workspace" in result.stderr
+def test_start_says_what_it_wrote_and_what_it_kept(kata: Run, home: Path) -> None:
+    result = kata("start", "1.1.1").done()
+    assert f"written  {FOLDER}/  insertion_sort.py" in result.out
+    assert "new workspace" in result.err
     (home / FOLDER / "insertion_sort.py").write_text("mine")
     result = kata("start", "insertion")
-    assert f"kept     {FOLDER}/  insertion_sort.py" in result.stdout
-    assert "as you left it" in result.stdout
+    assert f"kept     {FOLDER}/  insertion_sort.py" in result.out
+    assert "as you left it" in result.out
     assert (home / FOLDER / "insertion_sort.py").read_text() == "mine"
 
 
-def test_start_of_an_unknown_id_makes_no_workspace(kata: Kata, home: Path) -> None:
-    result = kata("start", "insertoin")
-    assert result.exit_code == 2
-    assert "Did you mean insertion-sort" in result.stderr
-    assert result.stdout == ""
+def test_start_of_an_unknown_id_makes_no_workspace(kata: Run, home: Path) -> None:
+    kata("start", "insertoin").refused("Did you mean insertion-sort")
     assert list(home.iterdir()) == []
 
 
-def test_start_as_a_notebook(kata: Kata, home: Path) -> None:
-    assert kata("start", "1.1", "--notebook").exit_code == 0
+def test_start_as_a_notebook(kata: Run, home: Path) -> None:
+    assert kata("start", "1.1", "--notebook").code == 0
     assert (home / FOLDER / "insertion_sort.ipynb").exists()
     (home / FOLDER / "insertion_sort.ipynb").rename(home / FOLDER / "insertion_sort.py")
-    result = kata("start", "1.1", "--notebook")
-    assert result.exit_code == 2
-    assert "was started as a module" in result.stderr
+    kata("start", "1.1", "--notebook").refused("was started as a module")
 
 
-def test_list_shows_number_slug_title_points_and_status(kata: Kata, home: Path) -> None:
-    line = kata("list").stdout.splitlines()[1]
+def test_list_shows_number_slug_title_points_and_status(kata: Run, home: Path) -> None:
+    line = kata("list").out.splitlines()[1]
     assert line.split("  ")[:2] == ["1.1.1", "insertion-sort"]
     assert "Insertion sort" in line
     assert "4 points" in line
     assert "· not started" in line
     kata("start", "1.1")
     check(home)
-    assert "✔ passed" in kata("list").stdout
-    document = json.loads(kata("list", "--json").stdout)
+    assert "✔ passed" in kata("list").out
+    document = kata("list", "--json").json
     assert document["units"][0]["katas"][0]["status"] == "pass"
 
 
@@ -168,66 +155,63 @@ def test_list_shows_number_slug_title_points_and_status(kata: Kata, home: Path) 
     ],
 )
 def test_list_and_show_say_how_long_a_kata_takes(
-    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int, words: set[str]
+    kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int, words: set[str]
 ) -> None:
     pack = shutil.copytree(TINY, tmp_path / "timed")
     file = pack / FOLDER / "kata.toml"
     file.write_text('minutes = 20\ndifficulty = "easy"\n' + file.read_text())
     monkeypatch.setenv("KATA_PACKS", str(pack))
     monkeypatch.setenv("COLUMNS", str(columns))
-    line = kata("list").stdout.splitlines()[1]
+    line = kata("list").out.splitlines()[1]
     assert {
         part for part in ("Insertion sort", "4 points", "20 min, easy", "not started") if part in line
     } == words
-    lesson = kata("show", "1.1.1").stdout.splitlines()
+    lesson = kata("show", "1.1.1").out.splitlines()
     assert lesson[2] == "*4 points, 20 min, easy*"
-    assert json.loads(kata("show", "1.1.1", "--json").stdout)["minutes"] == 20
+    assert kata("show", "1.1.1", "--json").json["minutes"] == 20
 
 
-def test_hints_come_one_at_a_time_and_are_recorded(kata: Kata, home: Path) -> None:
+def test_hints_come_one_at_a_time_and_are_recorded(kata: Run, home: Path) -> None:
     kata("start", "1.1")
     first, second, third, last = (kata("hint") for _ in range(4))
-    assert first.stdout.startswith("How do you sort a hand of cards")
-    assert "hint 1 of 3" in first.stderr
-    assert "2 more hints left" in first.stderr
-    assert second.stdout.startswith("Keep a second list")
-    assert "1 more hint left" in second.stderr
-    assert third.stdout == last.stdout
-    assert "no hints left" in third.stderr
+    assert first.out.startswith("How do you sort a hand of cards")
+    assert "hint 1 of 3" in first.err
+    assert "2 more hints left" in first.err
+    assert second.out.startswith("Keep a second list")
+    assert "1 more hint left" in second.err
+    assert third.out == last.out
+    assert "no hints left" in third.err
     assert load_progress(home).of("insertion-sort").hints == 3
 
 
-def test_a_tier_can_be_named(kata: Kata, home: Path) -> None:
+def test_a_tier_can_be_named(kata: Run, home: Path) -> None:
     kata("start", "1.1")
-    document = json.loads(kata("hint", "1.1.1", "--tier", "2", "--json").stdout)
+    document = kata("hint", "1.1.1", "--tier", "2", "--json").json
     assert (document["tier"], document["left"], document["recorded"]) == (2, 1, True)
-    assert json.loads(kata("hint", "--tier", "1", "--json").stdout)["left"] == 1
+    assert kata("hint", "--tier", "1", "--json").json["left"] == 1
     assert load_progress(home).of("insertion-sort").hints == 2
-    assert kata("hint", "--tier", "4").exit_code == 2
+    assert kata("hint", "--tier", "4").code == 2
 
 
-def test_a_hint_outside_a_workspace_is_shown_and_not_recorded(kata: Kata, home: Path) -> None:
-    result = kata("hint", "1.1.1")
-    assert result.exit_code == 0
-    assert "not recorded" in result.stderr
+def test_a_hint_outside_a_workspace_is_shown_and_not_recorded(kata: Run, home: Path) -> None:
+    result = kata("hint", "1.1.1").done()
+    assert "not recorded" in result.err
     assert list(home.iterdir()) == []
 
 
 def test_without_an_id_the_folder_says_which_kata(
-    kata: Kata, home: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = kata("hint")
-    assert result.exit_code == 2
-    assert "Which kata? None is in progress" in result.stderr
+    kata("hint").refused("Which kata? None is in progress")
     kata("start", "1.1")
     check(home)
-    assert kata("hint").exit_code == 2
+    assert kata("hint").code == 2
     monkeypatch.chdir(home / FOLDER)
-    assert kata("hint").exit_code == 0
+    assert kata("hint").code == 0
 
 
 def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
-    kata: Kata, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(TINY, tmp_path / "two")
     merge = tmp_path / "two" / "1.1-sorting" / "merge"
@@ -238,112 +222,101 @@ def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
     (merge / "kata.toml").write_text(text)
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "two"))
     kata("start", "merge")
-    assert "next:  kata check merge" in kata().stdout
+    assert "next:  kata check merge" in kata().out
     kata("start", "1.1")
     # Bare commands mean what `kata` says comes next.
-    assert "next:  kata check insertion-sort" in kata().stdout
-    assert "1.1.1 insertion-sort, hint 1" in kata("hint", "--tier", "1").stderr
-    assert kata("show").stdout == kata("show", "insertion-sort").stdout
-    closed = kata("solution")
-    assert (closed.exit_code, closed.stdout) == (2, "")
-    assert "no solution of 1.1.1 insertion-sort" in closed.stderr
+    assert "next:  kata check insertion-sort" in kata().out
+    assert "1.1.1 insertion-sort, hint 1" in kata("hint", "--tier", "1").err
+    assert kata("show").out == kata("show", "insertion-sort").out
+    kata("solution").refused("no solution of 1.1.1 insertion-sort")
     monkeypatch.chdir(home / "1.1-sorting" / "merge")
-    assert "next:  kata check merge" in kata().stdout
-    assert "1.1.2 merge, hint 1" in kata("hint").stderr
+    assert "next:  kata check merge" in kata().out
+    assert "1.1.2 merge, hint 1" in kata("hint").err
     monkeypatch.chdir(home)
     check(home, "fail", 1)
-    assert "1.1.1 insertion-sort, hint 2" in kata("hint").stderr
+    assert "1.1.1 insertion-sort, hint 2" in kata("hint").err
     check(home)
-    assert "1.1.2 merge, hint 2" in kata("hint").stderr
-    assert "next:  kata check merge" in kata().stdout
+    assert "1.1.2 merge, hint 2" in kata("hint").err
+    assert "next:  kata check merge" in kata().out
     check(home, "fail", 1)  # what passed before and fails now is what the learner works on
-    assert "next:  kata check insertion-sort" in kata().stdout
-    assert "1.1.1 insertion-sort, hint 3" in kata("hint").stderr
+    assert "next:  kata check insertion-sort" in kata().out
+    assert "1.1.1 insertion-sort, hint 3" in kata("hint").err
 
 
-def test_a_kata_without_a_file_is_not_where_the_learner_is(kata: Kata, home: Path) -> None:
+def test_a_kata_without_a_file_is_not_where_the_learner_is(kata: Run, home: Path) -> None:
     kata("start", "1.1")
     (home / FOLDER / "insertion_sort.py").unlink()
     check(home, "missing", 0)
-    assert "next:  kata start insertion-sort" in kata().stdout
+    assert "next:  kata start insertion-sort" in kata().out
     with edit_progress(home) as progress:
         progress.katas.clear()
     check(home, "missing", 0)
     assert load_progress(home).katas == {}
 
 
-def test_the_solution_stays_closed_until_a_pass(kata: Kata, home: Path) -> None:
+def test_the_solution_stays_closed_until_a_pass(kata: Run, home: Path) -> None:
     kata("start", "1.1")
-    closed = kata("solution", "insertion-sort")
-    assert closed.exit_code == 2
-    assert closed.stdout == ""
-    assert "has not passed yet" in closed.stderr
+    kata("solution", "insertion-sort").refused("has not passed yet")
     check(home)
-    opened = kata("solution", "insertion-sort", "--give-up")
-    assert opened.exit_code == 0
-    assert "def insertion_sort" in opened.stdout
+    opened = kata("solution", "insertion-sort", "--give-up").done()
+    assert "def insertion_sort" in opened.out
     assert load_progress(home).of("insertion-sort").gave_up is None
 
 
-def test_giving_up_is_recorded_once(kata: Kata, home: Path) -> None:
+def test_giving_up_is_recorded_once(kata: Run, home: Path) -> None:
     kata("start", "1.1")
-    document = json.loads(kata("solution", "--give-up", "--json").stdout)
+    document = kata("solution", "--give-up", "--json").json
     assert document["gave_up"] is True
     assert "def insertion_sort" in document["solution"]
     when = load_progress(home).of("insertion-sort").gave_up
     assert when is not None
-    assert kata("solution").exit_code == 0
+    assert kata("solution").code == 0
     assert load_progress(home).of("insertion-sort").gave_up == when
-    assert "solution shown" in kata().stdout
+    assert "solution shown" in kata().out
 
 
 def test_an_install_without_solutions_says_so(
-    kata: Kata, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(TINY, tmp_path / "lonely")
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "lonely"))
     kata("start", "1.1")
-    result = kata("solution", "--give-up")
-    assert result.exit_code == 2
-    assert "This install has no solution of 1.1.1 insertion-sort" in result.stderr
+    kata("solution", "--give-up").refused("This install has no solution of 1.1.1 insertion-sort")
     assert load_progress(home).of("insertion-sort").gave_up is None
 
 
-def test_reset_says_where_the_backup_is(kata: Kata, home: Path) -> None:
+def test_reset_says_where_the_backup_is(kata: Run, home: Path) -> None:
     kata("start", "1.1")
-    assert "nothing to reset" in kata("reset", "1.1").stdout
+    assert "nothing to reset" in kata("reset", "1.1").out
     (home / FOLDER / "insertion_sort.py").write_text("mine")
-    result = kata("reset", "1.1")
-    assert result.exit_code == 0
-    found = re.search(r"what you had is in (\S+)", result.stdout)
+    result = kata("reset", "1.1").done()
+    found = re.search(r"what you had is in (\S+)", result.out)
     assert found is not None
     assert (home / found[1] / "insertion_sort.py").read_text() == "mine"
     assert "raise NotImplementedError" in (home / FOLDER / "insertion_sort.py").read_text()
-    document = json.loads(kata("reset", "1.1", "--json").stdout)
+    document = kata("reset", "1.1", "--json").json
     assert document["katas"][0]["backup"] is None
 
 
-def test_reset_needs_something_that_was_started(kata: Kata, home: Path) -> None:
-    assert "not in a kata workspace" in kata("reset", "1.1").stderr
+def test_reset_needs_something_that_was_started(kata: Run, home: Path) -> None:
+    assert "not in a kata workspace" in kata("reset", "1.1").err
     (home / PROGRESS_FILE).write_text("{}")
-    result = kata("reset", "1.1")
-    assert result.exit_code == 2
-    assert "was not started" in result.stderr
+    kata("reset", "1.1").refused("was not started")
 
 
-def test_show_says_what_a_picture_shows(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_says_what_a_picture_shows(kata: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_PACKS", str(Path(__file__).parents[2] / "katas"))
-    shown = kata("show", "masks").stdout
+    shown = kata("show", "masks").out
     assert "*Figure: Four square masks of six queries by six keys. " in shown
     assert "figure.svg" not in shown
 
 
-def test_show_prints_lessons_and_stubs(kata: Kata) -> None:
-    assert kata("show", "1.1").stdout.startswith("# 1.1 Sort a list by hand")
-    assert kata("show", "1.1.1").stdout == (TINY / FOLDER / "README.md").read_text()
-    assert kata("show", "1.1.1", "--stub").stdout == (TINY / FOLDER / "insertion_sort.py").read_text()
-    assert "a stub belongs to one kata" in kata("show", "1.1", "--stub").stderr
-    assert json.loads(kata("show", "1.1.1", "--stub", "--json").stdout)["stub"].startswith('"""Sort')
+def test_show_prints_lessons_and_stubs(kata: Run) -> None:
+    assert kata("show", "1.1").out.startswith("# 1.1 Sort a list by hand")
+    assert kata("show", "1.1.1").out == (TINY / FOLDER / "README.md").read_text()
+    assert kata("show", "1.1.1", "--stub").out == (TINY / FOLDER / "insertion_sort.py").read_text()
+    assert "a stub belongs to one kata" in kata("show", "1.1", "--stub").err
+    assert kata("show", "1.1.1", "--stub", "--json").json["stub"].startswith('"""Sort')
 
 
 @pytest.mark.parametrize(
@@ -358,84 +331,80 @@ def test_show_prints_lessons_and_stubs(kata: Kata) -> None:
         (["--json", "list"], "kata list --json"),
     ],
 )
-def test_a_command_typed_wrongly_gets_help(kata: Kata, arguments: list[str], said: str) -> None:
+def test_a_command_typed_wrongly_gets_help(kata: Run, arguments: list[str], said: str) -> None:
     result = kata(*arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert result.stderr.startswith("error: ")
-    assert result.stdout == ""
+    assert result.code == 2
+    assert said in result.err
+    assert result.err.startswith("error: ")
+    assert result.out == ""
 
 
-def test_damaged_progress_is_left_alone_by_every_command(kata: Kata, home: Path) -> None:
+def test_damaged_progress_is_left_alone_by_every_command(kata: Run, home: Path) -> None:
     kata("start", "1.1")
     (home / PROGRESS_FILE).write_text('{\n"katas": oops')
     for arguments in ([], ["list"], ["start", "1.1"], ["hint"], ["reset", "1.1"], ["solution", "1.1.1"]):
-        result = kata(*arguments)
-        assert result.exit_code == 2
-        assert "kata-progress.json, line 2: the progress is not valid JSON" in result.stderr
+        kata(*arguments).refused("kata-progress.json, line 2: the progress is not valid JSON")
     assert (home / PROGRESS_FILE).read_text() == '{\n"katas": oops'
 
 
-def test_a_broken_pack_is_the_packs_fault(
-    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_pack_is_the_packs_fault(kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(TINY, tmp_path / "broken")
     (tmp_path / "broken" / "1.1-sorting" / "insertion-sort" / "hints.md").unlink()
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "broken"))
     result = kata("list", "--json")
-    assert result.exit_code == 3
-    assert result.stdout == ""
-    assert "hints.md: this file is missing" in result.stderr
+    assert result.code == 3
+    assert result.out == ""
+    assert "hints.md: this file is missing" in result.err
 
 
-def test_what_we_did_not_foresee_is_one_line(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_we_did_not_foresee_is_one_line(kata: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode() -> None:
         raise RuntimeError("first \x1b[31mred\nsecond")
 
     monkeypatch.setattr("grader.cli.status.here", explode)
     result = kata("list")
-    assert result.exit_code == 3
-    assert result.stderr == (
+    assert result.code == 3
+    assert result.err == (
         "kata: internal error: RuntimeError: first \\x1b[31mred (set KATA_DEBUG=1 for the traceback)\n"
     )
     monkeypatch.setenv("KATA_DEBUG", "1")
-    assert "Traceback" in kata("list").stderr
+    assert "Traceback" in kata("list").err
 
 
-def test_an_interrupt_ends_with_130(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_with_130(kata: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("grader.cli.status.here", interrupt)
     result = kata("list")
-    assert result.exit_code == 130
-    assert "interrupted" in result.stderr
+    assert result.code == 130
+    assert "interrupted" in result.err
 
 
-def test_a_command_decides_its_exit_code(kata: Kata, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_decides_its_exit_code(kata: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     @click.command()
     def failing() -> int:
         return 1
 
     monkeypatch.setattr(KataGroup, "get_command", lambda *_: failing)
-    assert kata("list").exit_code == 1
+    assert kata("list").code == 1
 
 
-def test_the_version(kata: Kata) -> None:
-    assert re.fullmatch(r"kata \d+\.\d+\.\d+\n", kata("--version").stdout)
+def test_the_version(kata: Run) -> None:
+    assert re.fullmatch(r"kata \d+\.\d+\.\d+\n", kata("--version").out)
 
 
-def test_the_group_lists_every_command(kata: Kata) -> None:
+def test_the_group_lists_every_command(kata: Run) -> None:
     missing = [target for target in COMMANDS.values() if find_spec(target.partition(":")[0]) is None]
     if missing:
         pytest.skip(f"not written yet: {', '.join(missing)}")
     result = kata("--help")
-    listed = re.findall(r"^  (\w+) {2,}\S", result.stdout.split("Commands:")[1], re.MULTILINE)
+    listed = re.findall(r"^  (\w+) {2,}\S", result.out.split("Commands:")[1], re.MULTILINE)
     assert listed == list(COMMANDS)
 
 
 def test_hostile_text_does_not_reach_the_terminal(
-    kata: Kata, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(TINY, tmp_path / "hostile")
     folder = tmp_path / "hostile" / "1.1-sorting" / "insertion-sort"
@@ -443,11 +412,11 @@ def test_hostile_text_does_not_reach_the_terminal(
     text = (folder / "kata.toml").read_text()
     (folder / "kata.toml").write_text(text.replace('"Insertion sort"', '"[red]In\\u001b[2Jsertion[/red]"'))
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "hostile"))
-    assert kata("show", "1.1.1").stdout == "# Hi\\x1b]0;owned\\x07\n"
-    listed = kata("list").stdout
+    assert kata("show", "1.1.1").out == "# Hi\\x1b]0;owned\\x07\n"
+    listed = kata("list").out
     assert "\x1b" not in listed
     assert "[red]In\\x1b[2Jsertion[/red]" in listed
-    assert "\x1b" not in kata("start", "\x1b[31mx").stderr
+    assert "\x1b" not in kata("start", "\x1b[31mx").err
 
 
 def test_the_console_reads_no_markup_and_does_not_fold_at_80(
@@ -505,14 +474,7 @@ def test_light_commands_import_nothing_heavy(tmp_path: Path, arguments: list[str
     program = PROGRAM.replace(
         "main()\n", "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, "-c", program, *arguments], cwd=tmp_path, env=environment())
     assert done.returncode == 0, done.stderr
     loaded = {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
     assert "grader" in loaded

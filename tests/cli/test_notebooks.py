@@ -23,10 +23,10 @@ from grader.cli.learner.cells import should_judge_cells
 from grader.report import markup
 from grader.report.json_text import json_text
 from grader.report.report import CheckStatus, KataReport, KataStatus, ReportSet
+from tests.conftest import Run
 from tests.pages import builders, demo_class
 from tests.standby.conftest import Place, a_place, wait_for
 
-Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 RIGHT = (ROOT / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").read_text()
 WRONG = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+
+from grader.report.report import CheckReport, KataReport, Measured, SpeedScore
+from grader.report.terminal import print_reports
+from tests import ours
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
 
-Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
-SOLUTION = SOLUTIONS / "masks" / "masks.py"
 NAMES = ["bidirectional_mask", "causal_mask", "padding_mask", "combine_masks", "additive_mask"]
 
 
@@ -80,16 +83,12 @@ def test_of_several_katas_the_wrong_one_is_in_full_before_the_one_in_progress(ka
 
 
 def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text())
+    stub.write_text(ours.MASKS)
     closed = kata("solution")  # bare, it means what comes next; what has just passed is named
     assert (closed.code, closed.out) == (2, "")
     assert "Of the kata that you passed last" not in closed.text
     (worth,) = re.findall(r"masks +([\d.]+)/\1 points", kata("check", "masks").out)
-    written_again = (
-        SOLUTION.read_text()
-        + "\n\ndef causal_mask(seq_len, *, device=None):\n    raise NotImplementedError\n"
-    )
-    stub.write_text(written_again)
+    stub.write_text(ours.masks("raise NotImplementedError"))
     closed = kata("solution")
     assert "9.3.2 masked-attention has not passed yet" in closed.text
     assert "Of the kata that you passed last: kata solution masks" in closed.text
@@ -112,9 +111,9 @@ def test_what_is_typed_is_whole_however_narrow_the_terminal(
     katas = [one for unit in kata("list", "--json").json["units"] for one in unit["katas"]]
     listed = {tuple(line.split()[:2]) for line in kata("list").out.splitlines()}
     assert {(one["number"], one["kata"]) for one in katas} <= listed
-    stub.write_text(SOLUTION.read_text())
+    stub.write_text(ours.MASKS)
     assert kata("check", "masks", "-q").code == 0
-    stub.write_text(SOLUTION.read_text() + "\n\ndef causal_mask(*_, **__):\n    raise NotImplementedError\n")
+    stub.write_text(ours.masks("raise NotImplementedError"))
     kata("check", "masks", "-q")
     for text in (kata().out, kata("list").out):  # the longest status there is takes no room from the names
         (line,) = (line for line in text.splitlines() if "9.3.1" in line)
@@ -131,20 +130,15 @@ def test_an_untouched_stub_has_one_name_everywhere(kata: Run, stub: Path) -> Non
 
 
 def test_a_passed_subset_says_how_many_of_how_many(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text())
-    ran = kata("check", "masks", "-k", "causal")
-    assert ran.code == 0
+    stub.write_text(ours.MASKS)
+    ran = kata("check", "masks", "-k", "causal").done()
     assert "these 2 of 15 hold" in ran.out
     assert "kata solution" not in ran.out
     assert kata("check", "masks", "-k", "causal", "--json").json["katas"][0]["left_out"] == 13
     assert "left_out" not in kata("check", "masks", "--json").json["katas"][0]
 
 
-SHIFTED = """
-
-def causal_mask(seq_len, *, device=None):
-    return torch.ones(seq_len, seq_len, device=device).tril(1).bool()
-"""
+SHIFTED = ours.masks("return torch.ones(seq_len, seq_len, device=device).tril(1).bool()")
 PRINTING = """
 
 def combine_masks(*masks):
@@ -157,14 +151,14 @@ def combine_masks(*masks):
 def test_part_of_the_checks_names_the_mistake_that_all_would_name(
     kata: Run, stub: Path, arguments: tuple[str, ...]
 ) -> None:
-    stub.write_text(SOLUTION.read_text() + SHIFTED)
+    stub.write_text(SHIFTED)
     (whole,) = (line for line in kata("check", "masks").out.splitlines() if "likely" in line)
     ran = kata("check", "masks", *arguments)
     assert whole in ran.out.splitlines()
 
 
 def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text() + SHIFTED)
+    stub.write_text(SHIFTED)
     folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
     assert folded.count("✔") == 1
     assert "14 of 15 checks hold" in folded
@@ -178,7 +172,7 @@ def test_passing_checks_are_one_line_unless_all_are_asked_for(kata: Run, stub: P
 
 
 def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text().replace("[:, None, None, :]", "[:, None, :, None]"))
+    stub.write_text(ours.MASKS.replace("[:, None, None, :]", "[:, None, :, None]"))
     folded, verbose = kata("check", "masks").out, kata("check", "masks", "-v").out
     assert "  - skipped  3 checks, 2 points, wait for these (-v names them)" in folded
     assert folded.count("skipped") == 1
@@ -188,7 +182,7 @@ def test_what_builds_on_a_failure_is_one_line_unless_all_is_asked_for(kata: Run,
 def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
     assert kata("start", "masked-attention").code == 0
     (file,) = folder.rglob("masked_attention.py")
-    right = SOLUTION.parents[1] / "masked-attention" / "masked_attention.py"
+    right = SOLUTIONS / "masked-attention" / "masked_attention.py"
     file.write_text(right.read_text().replace(" / math.sqrt(query.size(-1))", ""))
     ran = kata("check", "masked-attention", "-k", "test_values or test_module_values")
     told = "1 check, 4 points, judged with our `scaled_dot_product_attention` in place of yours"
@@ -199,12 +193,8 @@ def test_what_is_judged_with_ours_says_so(kata: Run, folder: Path) -> None:
 def test_a_function_that_hangs_is_named_by_its_line_and_not_waited_for_a_third_time(
     kata: Run, stub: Path
 ) -> None:
-    stub.write_text(
-        SOLUTION.read_text()
-        + "\n\ndef causal_mask(seq_len, *, device=None):"
-        + "\n    if seq_len == 4: return torch.ones(4, 4, dtype=torch.bool, device=device)"
-        + "\n    while True: pass\n"
-    )
+    four = "if seq_len == 4: return torch.ones(4, 4, dtype=torch.bool, device=device)"
+    stub.write_text(ours.masks(f"{four}\n    while True: pass"))
     (report,) = kata("check", "masks", "--timeout", "5", "--json").json["katas"]
     line = stub.read_text().count("\n")
     hung = next(check for check in report["checks"] if check["status"] == "timeout")
@@ -217,10 +207,7 @@ def test_a_function_that_hangs_is_named_by_its_line_and_not_waited_for_a_third_t
 
 
 def test_the_failure_of_what_was_edited_comes_first(kata: Run, stub: Path) -> None:
-    late = (
-        SOLUTION.read_text()
-        + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len)\n"
-    )
+    late = ours.masks("return torch.ones(seq_len, seq_len)")
     stub.write_text(late)
     assert "FAIL 9.3.1 a causal mask is boolean" in kata("check", "masks").out
     stub.write_text(late + "\n\ndef additive_mask(mask, dtype=torch.float32):\n    return mask.to(dtype)\n")
@@ -237,7 +224,7 @@ def test_the_failure_of_what_was_edited_comes_first(kata: Run, stub: Path) -> No
 
 
 def test_a_pass_says_what_it_is_good_for_and_what_comes_next(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text())
+    stub.write_text(ours.MASKS)
     out = kata("check").out
     assert "See it at work:  kata demo masks" in out
     assert "Next:  kata start masked-attention" in out.splitlines()[-1]
@@ -246,7 +233,7 @@ def test_a_pass_says_what_it_is_good_for_and_what_comes_next(kata: Run, stub: Pa
 
 
 def test_prints_of_a_check_that_holds_are_shown_with_v(kata: Run, stub: Path) -> None:
-    stub.write_text(SOLUTION.read_text() + PRINTING)
+    stub.write_text(ours.MASKS + PRINTING)
     assert "combining" not in kata("check", "masks").out
     assert "| combining 3" in kata("check", "masks", "-v").out
 
@@ -258,49 +245,37 @@ def test_a_unit_that_was_never_started_does_not_become_the_current_one(kata: Run
     assert "9.3.1 masks, hint 1" in kata("hint").err
 
 
-def test_with_speed_what_holds_is_all_that_was_asked(kata: Run, stub: Path) -> None:
-    from rich.console import Console
+FAST = Measured(form="ratio", value=0.5, threshold=2, verdict="pass")
 
-    from grader.report.report import CheckReport, KataReport, Measured, SpeedScore
-    from grader.report.terminal import print_reports
 
-    def one(name: str, **more: Any) -> CheckReport:
-        terms = {"hidden": False, "status": "pass", "points": 1, "max_points": 1, **more}
-        return CheckReport(name=name, id=f"test_{name}", aspect="values", **terms)
+def one(name: str, status: str = "pass", **more: Any) -> CheckReport:
+    terms: Any = {"hidden": False, "status": status, "points": status == "pass", "max_points": 1, **more}
+    return CheckReport(name=name, id=f"test_{name}", aspect="values", **terms)
 
-    speed = Measured(form="ratio", value=0.5, threshold=2, verdict="pass")
+
+def printed(*checks: CheckReport, speed: SpeedScore | None = None) -> str:
+    """Return what is printed of a kata that passed with these checks."""
     report = KataReport(
-        kata="masks", number="9.3.1", status="pass", score=2, max_score=2, seed=0,
-        speed=SpeedScore(score=1, max_score=1), checks=[one("a"), one("b"), one("fast", speed=speed)],
+        kata="masks", number="9.3.1", status="pass", score=2, max_score=2, seed=0, speed=speed, checks=[*checks],
     )  # fmt: skip
-    out = Console(width=80, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
+    out = Console(width=110, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
     print_reports([report], out)
-    text = out.export_text()
+    return out.export_text()
+
+
+def test_with_speed_what_holds_is_all_that_was_asked() -> None:
+    text = printed(one("a"), one("b"), one("fast", speed=FAST), speed=SpeedScore(score=1, max_score=1))
     assert "all 3 checks hold" in text
     assert "0.50×, at most 2× allowed" in text
 
 
 def test_what_a_machine_is_unfit_for_waits_for_nothing() -> None:
-    from rich.console import Console
-
-    from grader.report.report import CheckReport, KataReport, Measured
-    from grader.report.terminal import print_reports
-
-    def one(name: str, **more: Any) -> CheckReport:
-        terms = {"hidden": False, "status": "skipped", "points": 0, "max_points": 1, **more}
-        return CheckReport(name=name, id=f"test_{name}", aspect="performance", **terms)
-
-    speed = Measured(form="ratio", value=0.5, threshold=2, verdict="pass")
-    unfit = {"message": "this threshold needs a GPU: it is not graded on cpu"}
-    report = KataReport(
-        kata="masks", number="9.3.1", status="pass", score=2, max_score=2, seed=0,
-        checks=[one("a", status="pass"), one("b", **unfit), one("c", **unfit),
-                one("fast", speed=speed, message="not measured on this kind of device"),
-                one("hasty", speed=speed, message="not measured on this kind of device")],
-    )  # fmt: skip
-    out = Console(width=110, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
-    print_reports([report], out)
-    text = out.export_text()
+    unfit = [
+        one(name, "skipped", message="this threshold needs a GPU: it is not graded on cpu") for name in "bc"
+    ]
+    said = "not measured on this kind of device"
+    timed = [one(name, "skipped", speed=FAST, message=said) for name in ("fast", "hasty")]
+    text = printed(one("a"), *unfit, *timed)
     assert "2 checks, 2 points, this threshold needs a GPU: it is not graded on cpu (-v names them)" in text
     assert text.count("0.50×, at most 2× allowed, not marked here") == 2
     assert text.count("skipped") == 3

@@ -9,30 +9,19 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.engine.runner.failure_context import FailureContext, talk
 from grader.engine.runner.outcome import Outcome
+from tests import ours
 from tests.authors.courses import write_course
-from tests.conftest import KATA
+from tests.conftest import KATA, Run, completed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_warm")]
-Run = Callable[..., Any]
 SOLUTIONS = Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder"
-MASKS = (SOLUTIONS / "masks" / "masks.py").read_text()
-WRONG = (
-    MASKS
-    + """
-
-def causal_mask(seq_len, *, device=None):
-    ones = torch.ones(seq_len, seq_len, device=device)
-    return ones.tril(1).bool()
-"""
-)
+WRONG = ours.masks("ones = torch.ones(seq_len, seq_len, device=device)\n    return ones.tril(1).bool()")
 NORM = """
 import torch
 from torch import nn
@@ -187,16 +176,13 @@ def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path
 
 @pytest.mark.nightly
 def test_where_nothing_is_wrong_there_is_nothing_to_look_at(kata: Run, unit: Path) -> None:
-    (unit / "masks" / "masks.py").write_text(MASKS)
-    ran = kata("try", "masks")
-    assert ran.code == 0
+    (unit / "masks" / "masks.py").write_text(ours.MASKS)
+    ran = kata("try", "masks").done()
     assert "Nothing is wrong" in ran.out
     ran = kata("try", "layer-norm")
     assert ran.code == 1
     assert "Nothing is written yet" in ran.out
-    ran = kata("try", "test_no_such_check")
-    assert (ran.code, ran.out) == (2, "")
-    assert "No check matches 'test_no_such_check'" in ran.text
+    kata("try", "test_no_such_check").refused("No check matches 'test_no_such_check'")
 
 
 def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
@@ -207,9 +193,7 @@ def test_a_failure_says_how_to_look_at_it(kata: Run, unit: Path) -> None:
 @pytest.mark.nightly
 def test_what_is_raised_in_the_repl_has_nothing_to_do_with_the_check(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG)
-    done = subprocess.run(
-        [KATA, "try", "masks"], cwd=unit.parent, input="nope\n", capture_output=True, text=True, check=False
-    )
+    done = completed([KATA, "try", "masks"], cwd=unit.parent, input="nope\n")
     assert "NameError: name 'nope' is not defined" in done.stderr
     assert "During handling" not in done.stderr
     assert "plugin.py" not in done.stderr
@@ -265,7 +249,7 @@ def test_a_debugger_has_all_the_time(hurried: Path) -> None:
 @pytest.mark.nightly
 def test_ctrl_c_says_which_call_it_broke_off(unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(
-        MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    while True: pass\n"
+        ours.MASKS + "\n\ndef bidirectional_mask(seq_len, *, device=None):\n    while True: pass\n"
     )
     with subprocess.Popen(
         [KATA, "try", "masks"], cwd=unit.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -354,8 +338,7 @@ def test_to_start_another_kata_in_it_does_not_make_it_ones_own(kata: Run, clone:
 
 
 def test_what_the_check_saw_is_printed_of_any_workspace(kata: Run, clone: Path, tmp_path: Path) -> None:
-    ran = kata("try", "masks", "-k", "test_causal_values", "--json")
-    assert ran.code == 0
+    ran = kata("try", "masks", "-k", "test_causal_values", "--json").done()
     values = json.loads(ran.out)["failure"]["values"]
     assert values.keys() == {"seq_len", "yours", "expected", "difference"}
     assert not (tmp_path / "mark").exists()

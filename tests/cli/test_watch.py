@@ -18,17 +18,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import KATA
+from tests import ours
+from tests.conftest import KATA, Run
 
 pytestmark = pytest.mark.slow
 
-RIGHT = (
-    Path(__file__).parents[2] / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
-).read_text()
-WRONG = (
-    RIGHT
-    + "\n\ndef causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len, seq_len).triu().bool()\n"
-)
+RIGHT, WRONG = ours.MASKS, ours.masks("return torch.ones(seq_len, seq_len).triu().bool()")
 PATIENCE_S = 60.0
 
 
@@ -111,7 +106,7 @@ def screen() -> Iterator[Callable[..., Screen]]:
 
 
 @pytest.fixture
-def unit(kata: Callable[..., Any], folder: Path) -> Path:
+def unit(kata: Run, folder: Path) -> Path:
     assert kata("start", "9.3").code == 0
     return folder / "9.3-encoder-vs-decoder"
 
@@ -268,7 +263,5 @@ def test_json_is_one_report_a_line(unit: Path) -> None:
             watching.kill()
 
 
-def test_nothing_to_watch_is_said(kata: Callable[..., Any], folder: Path) -> None:
-    ran = kata("watch")
-    assert ran.code == 2
-    assert "not in a kata workspace" in ran.text
+def test_nothing_to_watch_is_said(kata: Run, folder: Path) -> None:
+    kata("watch").refused("not in a kata workspace")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from grader.cli.main import COMMANDS
 from grader.report import style
 from tests.cli.test_comfort import SOLUTION, WRONG
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
 
-Run = Callable[..., Any]
 COPIED = re.compile(r"(?:.*  )?(?:%?kata .*|\S*/\S*)")
 """A command or a path alone on its line, which are never broken."""
 LIGHT = [
@@ -82,6 +80,4 @@ def test_in_a_notebook_commands_are_those_of_a_notebook(
                 f"kata {command}: {line}"
             )
     assert "next:  %kata check " in kata().out
-    watched = kata("watch", "masks")
-    assert watched.code == 2
-    assert "a notebook has none" in watched.err
+    kata("watch", "masks").refused("a notebook has none")

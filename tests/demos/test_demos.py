@@ -42,6 +42,7 @@ from grader.learner.demos.page import page
 from grader.learner.demos.pictures import draw
 from grader.learner.demos.printing import print_exhibit
 from grader.learner.demos.runner import Own, RunError, run_demo, scripts, uses
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 KATAS = ROOT / "katas"
@@ -61,8 +62,6 @@ TRACED = MASKS + textwrap.dedent(
     """
 )
 """A right answer that leaves a trace where a demo runs on it: the mask upside down."""
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -629,8 +628,7 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path,
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
-    ran = kata("demo", "masks")
-    assert ran.code == 0
+    ran = kata("demo", "masks").done()
     assert "The masks of this batch" in ran.out
     assert "On given blocks; yours take their place when they pass: " in ran.out
     home = folder / "kata-demo" / "masks"
@@ -650,18 +648,13 @@ def test_a_folder_that_holds_other_things_is_left_alone(kata: Run, folder: Path)
     other = folder / "thesis"
     other.mkdir()
     (other / "draft.txt").write_text("the only copy")
-    ran = kata("demo", "9.3", "--out", other)
-    assert ran.code == 2
-    assert "holds other things" in ran.text
-    assert "--out" in ran.text
+    kata("demo", "9.3", "--out", other).refused("holds other things", "--out")
     assert [file.name for file in other.iterdir()] == ["draft.txt"]
     assert (other / "draft.txt").read_text() == "the only copy"
 
 
 def test_a_page_is_no_folder(kata: Run, folder: Path) -> None:
-    ran = kata("demo", "masks", "--out", "masks.html")
-    assert ran.code == 2
-    assert "kata demo masks --out masks" in ran.text
+    kata("demo", "masks", "--out", "masks.html").refused("kata demo masks --out masks")
     assert not (folder / "masks.html").exists()
 
 
@@ -670,8 +663,7 @@ def test_a_units_only_demo_is_found_under_the_unit(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.learner.demos.runner.run_demo", lambda *_: read_exhibits(ONE_OF_EACH[:-1]))
-    ran = kata("demo", "9.1")
-    assert ran.code == 0
+    kata("demo", "9.1").done()
     assert (folder / "kata-demo" / "self-attention" / "index.html").is_file()
 
 

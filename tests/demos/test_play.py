@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,25 +58,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def show(browser: Any, file: Path) -> Iterator[Open]:
-    """Open the page; at the end it must have asked for nothing and complained of nothing."""
-    contexts, heard = [], []
-
-    def show(width: int = 1200, **settings: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        contexts.append(context)
-        opened = context.new_page()
-        opened.set_default_timeout(20_000)
-        opened.on("console", lambda message: heard.append(message.text))
-        opened.on("pageerror", lambda error: heard.append(str(error)))
-        opened.on("request", lambda asked: heard.append(asked.url) if asked.url != file.as_uri() else None)
-        opened.goto(file.as_uri())
-        return opened
-
-    yield show
-    for context in contexts:
-        context.close()
-    assert heard == []
+def show(look: Open, file: Path) -> Open:
+    """Open the page."""
+    return lambda width=1200, **settings: look(file.as_uri(), width, **settings)
 
 
 def frames(opened: Any, axis: str) -> list[str]:

@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from grader.learner.data.archive import available
 from grader.learner.demos.exhibit_types import Exhibit
 from grader.learner.demos.page import write_page
 from grader.learner.demos.runner import Inputs, Own, RunError, needs, run_real, uses
-from tests.conftest import Ran
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 REAL = sorted((ROOT / "katas").rglob("*/real.py"))
@@ -33,7 +32,6 @@ CASES = [
     if own or real.parent.name not in needs(real)
 ]
 SAMPLES = ("decoder-lm", "language-model-capstone")
-Run = Callable[..., Ran]
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "film", "bridge", "##s", "."]
 BERT = {"word": len(WORDS), "position": 64, "token_type": 2}
 
@@ -230,8 +228,7 @@ def test_the_command_shows_writes_and_says_whose_code_it_was(
 ) -> None:
     monkeypatch.setattr("grader.cli.learner.demo.start_launcher", lambda: launcher)
     (cached / "own.txt").write_text("The bridges are many here. A film was shown at night.")
-    ran = kata("run", "encoder-layer", "--text", "own.txt", "--prompt", "film")
-    assert ran.code == 0, ran.text
+    ran = kata("run", "encoder-layer", "--text", "own.txt", "--prompt", "film").done()
     assert "of your text" in ran.out
     whose = "On given blocks; yours take their place when they pass: encoder-layer, classifier."
     assert whose in " ".join(ran.out.split())
@@ -250,10 +247,9 @@ def test_what_is_not_here_or_has_no_run_is_said(kata: Run, cached: Path) -> None
     assert "kata data get smollm2" in ran.err
     assert "Without network these run: classifier, decoder-lm," in " ".join(ran.err.split())
     assert "-capstone" not in ran.err
-    ran = kata("run", "translator-capstone")
-    assert ran.code == 2
-    assert "runs on your own code alone, and that has not passed yet" in ran.err
-    assert "kata start translator-capstone" in ran.err
+    kata("run", "translator-capstone").refused(
+        "runs on your own code alone, and that has not passed yet", "kata start translator-capstone"
+    )
     ran = kata("run", "masks")
     assert "masks has no run of its own" in ran.err
     assert "These have: encoder-layer, " in ran.err
@@ -273,5 +269,4 @@ def test_every_run_on_what_the_index_serves(
         if "is not to be had" in ran.err:
             pytest.skip("no index can be reached")
         assert ran.code == 0, ran.text
-    ran = kata("run", slug)
-    assert ran.code == 0, ran.text
+    kata("run", slug).done()

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from grader.cli.main import cli
 from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport
+from tests.conftest import Ran, Run, invoke
 
 from .made_up import SECRET, WHEN, check, report
-
-Kata = Callable[..., Result]
 
 
 def record(
@@ -71,11 +67,10 @@ def course_folder(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def kata(course_folder: Path) -> Kata:
-    def run(*arguments: str) -> Result:
-        result = CliRunner().invoke(cli, ["gradebook", *arguments])
-        assert "Traceback" not in result.output
-        assert "internal error" not in result.output
-        return result
+def kata(course_folder: Path) -> Run:
+    def run(*arguments: str) -> Ran:
+        ran = invoke("gradebook", *arguments)
+        assert "internal error" not in ran.text  # which looks for a traceback itself
+        return ran
 
     return run

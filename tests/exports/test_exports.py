@@ -126,15 +126,8 @@ def test_columns_are_in_the_order_of_their_numbers_and_worth_the_most_that_anybo
 
 def test_canvas_finds_students_assignments_and_points() -> None:
     lines = table(to_grades(GRADES["canvas"], small_class(), columns(masks="1234"), COURSE))
-    assert lines[0] == [
-        "Student",
-        "ID",
-        "SIS User ID",
-        "SIS Login ID",
-        "Section",
-        "9.3.1 Masks (1234)",
-        "9.3.3 Layer norm",
-    ]
+    own = "Student,ID,SIS User ID,SIS Login ID,Section,9.3.1 Masks (1234),9.3.3 Layer norm"
+    assert ",".join(lines[0]) == own
     assert lines[1] == ["    Points Possible", "", "", "", "", "6", "4"]
     assert lines[2] == ["Lovelace, Ada", "77", "S1", "ada01", "A", "2", "0"]
     assert lines[3] == ['Bob, the "Builder" 🧱', "", "", "bob", "", "7", "4"]

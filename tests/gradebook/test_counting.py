@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from grader.instructor.gradebook.course import Assignment, Attempts, Course
+from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.records import NEWER, Key, Mark, Newer
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
 from grader.instructor.gradebook.times import LatePolicy
+from grader.instructor.submissions.submission import Submission
 from tests.gradebook.handmade import MONDAY, adjust, decide, grade, key, report, submission
 
 DAY = timedelta(days=1)
@@ -41,31 +43,35 @@ def mark(book: Gradebook, kata: str = "masks") -> Mark:
     return row
 
 
-def good_then_bad(book: Gradebook) -> None:
+def hand_in(book: Gradebook, *attempts: tuple[float, float | None]) -> Recording:
+    """Hand in work of these scores, so many days after it is due, or nobody knows when."""
     run = book.start_run({})
-    grade(book, run, "ada", source="good", score=10.0, at=MONDAY - DAY)
-    grade(book, run, "ada", source="worse and late", score=6.0, at=MONDAY + DAY)
+    for number, (score, days) in enumerate(attempts):
+        at = None if days is None else MONDAY + days * DAY
+        grade(book, run, "ada", source=f"x = {number}", score=score, at=at)
+    return run
+
+
+GOOD_THEN_BAD = [(10.0, -1.0), (6.0, 1.0)]
 
 
 @pytest.mark.parametrize(("attempts", "score"), [("newest", 3.0), ("best", 10.0), ("chosen", 3.0)])
 def test_the_newest_counts_or_the_best(book: Gradebook, attempts: Attempts, score: float) -> None:
     book.course = course(attempts, percent_per_day=50)
-    good_then_bad(book)
+    hand_in(book, *GOOD_THEN_BAD)
     assert (mark(book).score, mark(book).attempts) == (score, 2)
 
 
 def test_the_best_is_so_after_lateness(book: Gradebook) -> None:
     book.course = course("best", percent_per_day=50)
-    run = book.start_run({})
-    grade(book, run, "ada", source="in time", score=6.0, at=MONDAY - DAY)
-    grade(book, run, "ada", source="better, and late", score=10.0, at=MONDAY + DAY / 2)
+    hand_in(book, (6.0, -1), (10.0, 0.5))
     assert mark(book).score == 6.0
     assert "the best of 2 attempts" in mark(book).notes
 
 
 def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
     book.course = course("chosen")
-    good_then_bad(book)
+    hand_in(book, *GOOD_THEN_BAD)
     assert "nobody has chosen an attempt yet: the newest counts" in mark(book).notes
     (_, (first, _)) = book.handed_in("ada")["masks"]
     number = decide(book, "choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
@@ -81,9 +87,7 @@ def test_somebody_chooses_and_takes_it_back(book: Gradebook) -> None:
 
 def test_after_closing_nothing_counts_and_what_was_there_stands(book: Gradebook) -> None:
     book.course = course(closes=MONDAY + DAY / 2)
-    run = book.start_run({})
-    grade(book, run, "ada", source="a", score=4.0, at=MONDAY - DAY)
-    grade(book, run, "ada", source="b", score=9.0, at=MONDAY + DAY)
+    run = hand_in(book, (4.0, -1), (9.0, 1))
     assert (mark(book).score, mark(book).closed) == (4.0, False)
     assert mark(book).newer == ("closed",)
     assert f"{NEWER['closed']}; this is an earlier one" in mark(book).notes
@@ -114,7 +118,7 @@ def test_late_days_are_spent_in_the_order_of_due_times(book: Gradebook) -> None:
 
 def test_an_assignment_may_allow_fewer_late_days(book: Gradebook) -> None:
     book.course = course(each=1, percent_per_day=10, late_days=5)
-    grade(book, book.start_run({}), "ada", score=10.0, at=MONDAY + 3 * DAY)
+    hand_in(book, (10.0, 3))
     assert (mark(book).score, mark(book).late_days_used) == (8.0, 1)
 
 
@@ -128,7 +132,7 @@ def test_a_due_time_that_is_moved_after_grading_holds_at_once(book: Gradebook) -
 
 def test_a_download_without_times_says_that_nobody_knows(book: Gradebook) -> None:
     book.course = course(percent_per_day=50)
-    grade(book, book.start_run({}), "ada", score=8.0, at=None)
+    hand_in(book, (8.0, None))
     assert mark(book).score == 8.0
     assert "when it was handed in is not known, so it counts as on time" in mark(book).notes
 
@@ -180,30 +184,27 @@ def test_where_a_time_is_unknown_the_order_of_arrival_says_which_is_newer(
 )
 def test_why_the_newest_does_not_count(book: Gradebook, attempts: Attempts, newer: tuple[Newer, ...]) -> None:
     book.course = course(attempts, closes=MONDAY if newer == ("closed",) else None)
-    good_then_bad(book)
+    hand_in(book, *GOOD_THEN_BAD)
     assert mark(book).newer == newer
     (_, (first, _)) = book.handed_in("ada")["masks"]
     decide(book, "choose", "ada", first.id, kata="masks", comment="as agreed", author="kim")
     assert mark(book).newer == ("chosen",)
 
 
-def test_a_time_that_becomes_known_makes_no_second_attempt(book: Gradebook) -> None:
-    book.course = course(percent_per_day=50)
+@pytest.mark.parametrize(
+    ("attempts", "first", "score", "kept"),
+    [("newest", None, 4.0, 1), ("best", MONDAY - DAY, 8.0, 2)],  # the best is in time
+)
+def test_a_time_that_becomes_known_makes_no_second_attempt_and_another_time_does(
+    book: Gradebook, attempts: Attempts, first: datetime | None, score: float, kept: int
+) -> None:
+    book.course = course(attempts, percent_per_day=50)
     run = book.start_run({})
-    grade(book, run, "ada", score=8.0, at=None)
+    grade(book, run, "ada", score=8.0, at=first)
     again = submission("ada", at=MONDAY + DAY)
     run.mark_unchanged(again, key(again))
-    assert (mark(book).score, mark(book).attempts) == (4.0, 1)
-    assert len(book.handed_in("ada")["masks"][1]) == 1
-
-
-def test_the_same_work_in_time_and_again_late_is_the_best_in_time(book: Gradebook) -> None:
-    book.course = course("best", percent_per_day=50)
-    run = book.start_run({})
-    grade(book, run, "ada", score=8.0, at=MONDAY - DAY)
-    again = submission("ada", at=MONDAY + DAY)
-    run.mark_unchanged(again, key(again))
-    assert mark(book).score == 8.0
+    assert (mark(book).score, mark(book).attempts) == (score, 1)
+    assert len(book.handed_in("ada")["masks"][1]) == kept
 
 
 def test_what_cannot_be_read_takes_nothing_away_and_is_said(book: Gradebook) -> None:
@@ -215,33 +216,30 @@ def test_what_cannot_be_read_takes_nothing_away_and_is_said(book: Gradebook) -> 
     assert any("a newer hand-in was there but could not be read" in note for note in mark(book).notes)
 
 
+def machine_failed(run: Recording, source: str, hour: int = 0) -> Submission:
+    """Record that the machine could not grade this."""
+    given = submission("ada", source=source, at=MONDAY + timedelta(hours=hour))
+    failed = report("ada", status="error", score=0.0, max_score=0.0)
+    run.record(given, Key(key(given).digest, None), failed)
+    return given
+
+
 def test_what_the_machine_could_not_grade_leaves_the_mark(book: Gradebook) -> None:
     run = book.start_run({})
-    grade(book, run, "ada", score=7.0)
-    given = submission("ada")
-    failed = report("ada", status="error", score=0.0, max_score=0.0)
-    run.record(given, Key(key(given).digest, None), failed)
-    assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
-
-
-def test_something_newer_that_the_machine_could_not_grade_leaves_what_was_there(book: Gradebook) -> None:
-    run = book.start_run({})
     grade(book, run, "ada", source="a", score=7.0)
-    given = submission("ada", source="b", at=MONDAY + timedelta(hours=1))
-    failed = report("ada", status="error", score=0.0, max_score=0.0)
-    run.record(given, Key(key(given).digest, None), failed)
+    machine_failed(run, "a")
+    assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
+    newer = machine_failed(run, "b", hour=1)
     assert (mark(book).score, mark(book).max_score) == (7.0, 10.0)
     assert any("the machine could not grade" in note for note in mark(book).notes)
-    run.record(given, key(given), report("ada", score=5.0))
+    run.record(newer, key(newer), report("ada", score=5.0))
     assert (mark(book).score, mark(book).notes) == (5.0, ())
 
 
 def test_where_the_machine_graded_nothing_the_newest_stands(book: Gradebook) -> None:
     run = book.start_run({})
     for hour, source in enumerate("ab"):
-        given = submission("ada", source=source, at=MONDAY + timedelta(hours=hour))
-        failed = report("ada", status="error", score=0.0, max_score=0.0)
-        run.record(given, Key(key(given).digest, None), failed)
+        machine_failed(run, source, hour)
     assert (mark(book).report.status, mark(book).submitted_at) == ("error", MONDAY + timedelta(hours=1))
 
 
@@ -275,17 +273,14 @@ def test_a_choice_for_one_kata_says_nothing_of_another(book: Gradebook, other: s
 
 def test_an_extension_is_no_choice(book: Gradebook) -> None:
     book.course = course("chosen", closes=MONDAY)
-    run = book.start_run({})
-    grade(book, run, "ada", source="late", score=6.0, at=MONDAY + 5 * DAY)
+    hand_in(book, (6.0, 5))
     decide(book, "extend", "ada", {"of": "masks", "days": 1.0}, kata="masks", comment="ill", author="kim")
     assert mark(book).score == 0.0
 
 
 def test_of_equals_the_earlier_is_the_best(book: Gradebook) -> None:
     book.course = course("best")
-    run = book.start_run({})
-    for number, day in enumerate((2, 1, 3)):
-        grade(book, run, "ada", source=f"x = {number}", score=6.0, at=MONDAY - day * DAY)
+    hand_in(book, (6.0, -2), (6.0, -1), (6.0, -3))
     assert mark(book).submitted_at == MONDAY - 3 * DAY
 
 

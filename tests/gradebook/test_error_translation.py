@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,25 @@ from tests.gradebook.postgres import PASSWORD, Server
 SECRET = "tr0ub4dor"
 
 
-def refused(where: str, *, create: bool = True) -> GradebookError:
-    """Open what cannot be opened; return what was said, which never holds a password or half a sentence."""
+@contextmanager
+def refusal(code: int, words: str, hint: str = "") -> Iterator[None]:
+    """What is tried here is refused, with these words."""
     with pytest.raises(GradebookError) as caught:
-        Gradebook.open(where, create=create)
-    return checked(caught.value)
+        yield
+    error = checked(caught.value)
+    assert error.exit_code == code
+    assert words in error.message
+    assert hint in (error.hint or "")
+
+
+def refused(where: str | Path, code: int, words: str, hint: str = "", *, create: bool = True) -> None:
+    """Open what cannot be opened."""
+    with refusal(code, words, hint):
+        Gradebook.open(str(where), create=create)
 
 
 def checked(error: GradebookError) -> GradebookError:
+    """What is said holds no password and no half sentence."""
     said = f"{error.message} {error.hint}"
     assert SECRET not in said
     assert PASSWORD not in said
@@ -40,34 +52,27 @@ def checked(error: GradebookError) -> GradebookError:
     return error
 
 
+def filled(path: Path) -> None:
+    """Make a gradebook with a hand-in of Ada's."""
+    with Gradebook.open(str(path), create=True) as gradebook:
+        grade(gradebook, gradebook.start_run({}), "ada")
+
+
 def test_no_gradebook_there(tmp_path: Path) -> None:
     path = tmp_path / "none.sqlite"
-    error = refused(str(path), create=False)
-    assert (error.exit_code, isinstance(error, GradebookUsageError)) == (2, True)
-    assert f"{path}: there is no gradebook" in error.message
-    assert "kata grade SUBMISSIONS makes one" in (error.hint or "")
+    with pytest.raises(GradebookUsageError):
+        Gradebook.open(str(path), create=False)
+    refused(path, 2, f"{path}: there is no gradebook", "kata grade SUBMISSIONS makes one", create=False)
     assert not path.exists()
-
-
-def test_a_folder(tmp_path: Path) -> None:
-    error = refused(str(tmp_path))
-    assert error.exit_code == 2
-    assert "this is a folder" in error.message
-
-
-def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
-    error = refused(str(tmp_path / "none" / "gradebook.sqlite"))
-    assert error.exit_code == 2
-    assert "its folder does not exist" in error.message
+    refused(tmp_path, 2, "this is a folder")
+    refused(tmp_path / "none" / "gradebook.sqlite", 2, "its folder does not exist")
 
 
 @pytest.mark.parametrize("create", [True, False])
 def test_a_file_that_is_no_database(tmp_path: Path, create: bool) -> None:
     path = tmp_path / "marks.csv"
     path.write_bytes(b"learner,score\nada,3\n" * 100)
-    error = refused(str(path), create=create)
-    assert error.exit_code == 2
-    assert f"{path}: this file is not a gradebook" in error.message
+    refused(path, 2, f"{path}: this file is not a gradebook", create=create)
     assert path.read_bytes() == b"learner,score\nada,3\n" * 100
     assert [file.name for file in tmp_path.iterdir()] == ["marks.csv"]
 
@@ -87,7 +92,7 @@ def test_a_relative_path_stays_the_same_file(tmp_path: Path, monkeypatch: pytest
 def test_an_empty_file_is_none_yet(tmp_path: Path) -> None:
     path = tmp_path / "gradebook.sqlite"
     path.touch()
-    assert "this database is empty" in refused(str(path), create=False).message
+    refused(path, 2, "this database is empty", create=False)
     Gradebook.open(str(path), create=True).close()
 
 
@@ -97,9 +102,7 @@ def test_somebody_else_s_database(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE customers (id)")
     connection.close()
     before = path.read_bytes()
-    error = refused(str(path))
-    assert error.exit_code == 2
-    assert "holds other tables (customers) and is not a gradebook" in error.message
+    refused(path, 2, "holds other tables (customers) and is not a gradebook")
     assert path.read_bytes() == before
 
 
@@ -113,11 +116,8 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     for place in range(4096, len(content), 64):
         content[place : place + 32] = b"\x5a" * 32
     path.write_bytes(content)
-    with pytest.raises(GradebookError) as caught, Gradebook.open(str(path), create=False) as gradebook:
+    with refusal(3, "the file is damaged"), Gradebook.open(str(path), create=False) as gradebook:
         list(gradebook.rows())
-    error = checked(caught.value)
-    assert error.exit_code == 3
-    assert "the file is damaged" in error.message
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,7 @@ def test_addresses_that_mean_nothing(
     where: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    error = refused(where)
-    assert said in error.message
-    if said:
-        assert error.exit_code == 2
-        assert "postgresql://USER:PASSWORD@HOST/DATABASE" in (error.hint or "")
+    refused(where, *(2, said, "postgresql://USER:PASSWORD@HOST/DATABASE") if said else (3, ""))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,18 +169,14 @@ def test_a_password_is_taken_out_of_what_a_driver_says() -> None:
 
 def test_the_driver_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    error = refused(f"postgresql://me:{SECRET}@host/db")
-    assert error.exit_code == 2
-    assert "needs the driver psycopg, which is not installed" in error.message
-    assert "pip install 'tensor-kata[postgres]'" in (error.hint or "")
+    said = "needs the driver psycopg, which is not installed"
+    refused(f"postgresql://me:{SECRET}@host/db", 2, said, "pip install 'tensor-kata[postgres]'")
 
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Path]:
     """A gradebook that another program is writing to."""
-    path = tmp_path / "gradebook.sqlite"
-    with Gradebook.open(str(path), create=True) as gradebook:
-        grade(gradebook, gradebook.start_run({}), "ada")
+    filled(path := tmp_path / "gradebook.sqlite")
     browser = sqlite3.connect(path, isolation_level=None)
     browser.execute("BEGIN EXCLUSIVE")
     yield path
@@ -198,11 +190,8 @@ def test_locked_by_another_program(locked: Path) -> None:
             lambda: gradebook.start_run({}),
             lambda: adjust(gradebook, "ada", "masks", 1, comment="x", author="me"),
         ):
-            with pytest.raises(GradebookError) as caught:
+            with refusal(3, "locked: another program is writing to it"):
                 attempt()
-            error = checked(caught.value)
-            assert error.exit_code == 3
-            assert "locked: another program is writing to it" in error.message
 
 
 def test_locked_in_mid_run(tmp_path: Path) -> None:
@@ -238,12 +227,8 @@ def test_the_disk_fills_while_recording(tmp_path: Path) -> None:
     try:
         with Gradebook.open(where, create=True) as gradebook:
             run = gradebook.start_run({})
-            with pytest.raises(GradebookError) as caught:
+            with refusal(3, "the disk is full (recording s", "What was recorded before is kept"):
                 fill(gradebook, run)
-            error = checked(caught.value)
-            assert error.exit_code == 3
-            assert "the disk is full (recording s" in error.message
-            assert "What was recorded before is kept" in (error.hint or "")
             assert len(kept) > 10
             assert [row.learner for row in gradebook.rows()] == kept
     finally:
@@ -289,41 +274,32 @@ def public() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_read_only_file(public: Path) -> None:
-    path = public / "gradebook.sqlite"
-    with Gradebook.open(str(path), create=True) as gradebook:
-        grade(gradebook, gradebook.start_run({}), "ada")
+def told(path: Path, *, write: bool = True, create: bool = False) -> str:
+    """Return what an ordinary user is told who reads the gradebook and begins a run in it, or who is in it."""
+
+    def tried() -> str:
+        try:
+            with Gradebook.open(str(path), create=create) as gradebook:
+                there = ",".join(row.learner for row in gradebook.rows())
+                if write:
+                    gradebook.start_run({})
+        except GradebookError as error:
+            checked(error)
+            return f"{error.exit_code} {error.message} {error.hint}"
+        return there
+
+    return unprivileged(tried)
+
+
+def test_a_read_only_file_can_be_read_and_written_once_that_is_mended(public: Path) -> None:
+    filled(path := public / "gradebook.sqlite")
     path.chmod(0o444)
     public.chmod(0o777)
-
-    def action() -> str:
-        with Gradebook.open(str(path), create=False) as gradebook:
-            assert [row.learner for row in gradebook.rows()] == ["ada"]
-            try:
-                gradebook.start_run({})
-            except GradebookError as error:
-                checked(error)
-                return f"{error.exit_code} {error.message} {error.hint}"
-        return "it was written"
-
-    said = unprivileged(action)
+    said = told(path)
     assert said.startswith("3 ")
     assert "the gradebook is read-only" in said
     assert "Correct the permissions" in said
-
-
-def test_what_was_read_only_can_be_written_once_that_is_mended(public: Path) -> None:
-    path = public / "gradebook.sqlite"
-    with Gradebook.open(str(path), create=True) as gradebook:
-        grade(gradebook, gradebook.start_run({}), "ada")
-    path.chmod(0o444)
-    public.chmod(0o777)
-
-    def look() -> str:
-        with Gradebook.open(str(path), create=False) as gradebook:
-            return ",".join(row.learner for row in gradebook.rows())
-
-    assert unprivileged(look) == "ada"
+    assert told(path, write=False) == "ada"
     for left in public.glob("gradebook.sqlite-*"):  # what one left who was killed while it read
         assert not left.stat().st_mode & 0o200
     (public / "gradebook.sqlite-shm").touch()
@@ -338,20 +314,9 @@ def test_what_was_read_only_can_be_written_once_that_is_mended(public: Path) -> 
 def test_a_read_only_folder(public: Path, existing: bool) -> None:
     path = public / "gradebook.sqlite"
     if existing:
-        with Gradebook.open(str(path), create=True) as gradebook:
-            grade(gradebook, gradebook.start_run({}), "ada")
+        filled(path)
     public.chmod(0o555)
-
-    def action() -> str:
-        try:
-            with Gradebook.open(str(path), create=True) as gradebook:
-                gradebook.start_run({})
-        except GradebookError as error:
-            checked(error)
-            return f"{error.exit_code} {error.message} {error.hint}"
-        return "it was written"
-
-    said = unprivileged(action)
+    said = told(path, create=True)
     assert said.startswith("3 ")
     assert "cannot be opened" in said or "cannot be written" in said or "read-only" in said
     assert "permissions" in said
@@ -361,16 +326,7 @@ def test_an_unreadable_file(public: Path) -> None:
     path = public / "gradebook.sqlite"
     Gradebook.open(str(path), create=True).close()
     path.chmod(0)
-
-    def action() -> str:
-        try:
-            Gradebook.open(str(path), create=False)
-        except GradebookError as error:
-            checked(error)
-            return f"{error.exit_code} {error.message}"
-        return "it was read"
-
-    said = unprivileged(action)
+    said = told(path, write=False)
     assert said.startswith("3 ")
     assert "cannot be opened" in said
 
@@ -379,27 +335,17 @@ def test_an_unreadable_file(public: Path) -> None:
 
 
 def test_no_server_there(tmp_path: Path) -> None:
-    error = refused(f"postgresql://me:{SECRET}@/db?host={tmp_path}")
-    assert error.exit_code == 3
-    assert "the database server is not there, or went away (opening it)" in error.message
-    assert error.hint == "Is it running, and is the address right?"
-    assert "the database server is not there" in refused(f"postgresql://me:{SECRET}@127.0.0.1:1/db").message
+    said = "the database server is not there, or went away (opening it)"
+    for where in (f"@/db?host={tmp_path}", "@127.0.0.1:1/db"):
+        refused(f"postgresql://me:{SECRET}{where}", 3, said, "Is it running, and is the address right?")
 
 
 @pytest.mark.slow
-def test_the_wrong_password(postgres: Server) -> None:
+def test_the_wrong_password_and_the_wrong_name(postgres: Server) -> None:
     where = postgres.url.replace("open%3Asesame%401%2F2", SECRET)
     assert SECRET in where
-    error = refused(where)
-    assert error.exit_code == 2
-    assert "refused the user name or the password" in error.message
-
-
-@pytest.mark.slow
-def test_no_database_of_this_name(postgres: Server) -> None:
-    error = refused(postgres.url.replace("/postgres?", "/nothing?"))
-    assert error.exit_code == 2
-    assert "no database of this name" in error.message
+    refused(where, 2, "refused the user name or the password")
+    refused(postgres.url.replace("/postgres?", "/nothing?"), 2, "no database of this name")
 
 
 @pytest.mark.slow
@@ -408,16 +354,12 @@ def test_a_schema_with_other_tables(postgres_where: str) -> None:
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE customers (id int)"))
     engine.dispose()
-    error = refused(postgres_where)
-    assert error.exit_code == 2
-    assert "holds other tables (customers)" in error.message
+    refused(postgres_where, 2, "holds other tables (customers)")
 
 
 @pytest.mark.slow
 def test_a_read_only_database(postgres_where: str) -> None:
-    error = refused(postgres_where + "%20-cdefault_transaction_read_only%3Don")
-    assert error.exit_code == 3
-    assert "the database is read-only" in error.message
+    refused(postgres_where + "%20-cdefault_transaction_read_only%3Don", 3, "the database is read-only")
 
 
 @pytest.mark.slow
@@ -431,12 +373,9 @@ def test_the_connection_is_lost_in_mid_run(postgres: Server, postgres_where: str
             connection.execute(text(f"SELECT pg_terminate_backend(pid, 10000) {others}"))
         superuser.dispose()
         for learner in ("bob", "eve"):  # and it stays lost: the lock went with it
-            with pytest.raises(GradebookError) as caught:
+            said = f"went away (recording {learner}, masks)"
+            with refusal(3, said, "What was recorded before is kept"):
                 grade(gradebook, run, learner)
-            error = checked(caught.value)
-            assert error.exit_code == 3
-            assert f"went away (recording {learner}, masks)" in error.message
-            assert "What was recorded before is kept" in (error.hint or "")
         with pytest.raises(GradebookError):
             run.finish()
     with Gradebook.open(postgres_where, create=False) as gradebook:
@@ -460,7 +399,7 @@ def test_the_server_crashes_in_mid_run(postgres: Server, postgres_where: str) ->
         ):
             with pytest.raises(GradebookError, match="the database server is not there, or went away"):
                 attempt()
-        assert "the database server is not there" in refused(postgres_where).message
+        refused(postgres_where, 3, "the database server is not there")
         gradebook.close()
     finally:
         postgres.start()
@@ -484,11 +423,8 @@ def test_the_server_s_disk_is_full(postgres_where: str) -> None:
             )
             connection.execute(text("CREATE TRIGGER fill BEFORE INSERT ON attempts EXECUTE FUNCTION fill()"))
         engine.dispose()
-        with pytest.raises(GradebookError) as caught:
+        with refusal(3, "the server's disk is full (recording bob, masks)"):
             grade(gradebook, run, "bob", checks=[check()])
-        error = checked(caught.value)
-        assert error.exit_code == 3
-        assert "the server's disk is full (recording bob, masks)" in error.message
         assert [row.learner for row in gradebook.rows()] == ["ada"]
         with engine.begin() as connection:
             connection.execute(text("DROP TRIGGER fill ON attempts"))

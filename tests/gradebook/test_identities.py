@@ -53,32 +53,28 @@ kimm,Kim,Marker,,,8,teacher
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (CANVAS, ("ada17", "Ada Lovelace", "", "Lab A", "1001", "")),
-        (MOODLE_WORKSHEET, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
-        (MOODLE, ("S17", "Ada Lovelace", "ada@example.org", "", "", "S17")),
-        (MOODLE_USERS, ("alovelace", "Ada Lovelace", "ada@example.org", "Lab A", "", "alovelace")),
-        (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
-        (BRIGHTSPACE, ("alovelace", "Ada Lovelace", "ada@example.org", "", "", "")),
-        (GRADESCOPE, ("ada@example.org", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
-        (GITHUB, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
-        (CLASSROOM50, ("adal", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
-    ],
-    ids=[
-        "canvas",
-        "moodle-worksheet",
-        "moodle",
-        "moodle-users",
-        "blackboard",
-        "brightspace",
-        "gradescope",
-        "github",
-        "classroom50",
-    ],
-)
-def test_a_system_s_own_roster_is_read_as_it_is(tmp_path: Path, text: str, expected: tuple[str, ...]) -> None:
+ROSTERS = {
+    "canvas": (CANVAS, ("ada17", "Ada Lovelace", "", "Lab A", "1001", "")),
+    "moodle-worksheet": (
+        MOODLE_WORKSHEET,
+        ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", ""),
+    ),
+    "moodle": (MOODLE, ("S17", "Ada Lovelace", "ada@example.org", "", "", "S17")),
+    "moodle-users": (
+        MOODLE_USERS,
+        ("alovelace", "Ada Lovelace", "ada@example.org", "Lab A", "", "alovelace"),
+    ),
+    "blackboard": (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
+    "brightspace": (BRIGHTSPACE, ("alovelace", "Ada Lovelace", "ada@example.org", "", "", "")),
+    "gradescope": (GRADESCOPE, ("ada@example.org", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
+    "github": (GITHUB, ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", "")),
+    "classroom50": (CLASSROOM50, ("adal", "Ada Lovelace", "ada@example.org", "Lab A", "", "")),
+}
+
+
+@pytest.mark.parametrize("system", ROSTERS)
+def test_a_system_s_own_roster_is_read_as_it_is(tmp_path: Path, system: str) -> None:
+    text, expected = ROSTERS[system]
     path = tmp_path / "roster.csv"
     path.write_text(text)
     people = list(read_roster(path).values())

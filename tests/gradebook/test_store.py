@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -19,7 +19,7 @@ from grader.instructor.gradebook.records import AttemptGraded, Key, Mark, SeenAg
 from grader.instructor.gradebook.roster import Person
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from grader.instructor.gradebook.times import LatePolicy
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.gradebook.handmade import (
     MONDAY,
     adjust,
@@ -231,7 +231,7 @@ def test_people_decide_and_the_history_tells(gradebook: Gradebook) -> None:
 
 
 def test_one_undo_takes_back_whatever_was_decided(
-    kata: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with Gradebook.open("gradebook.sqlite", create=True) as book:
@@ -239,16 +239,14 @@ def test_one_undo_takes_back_whatever_was_decided(
         adjust(book, "ada", "masks", 1.5, comment="clear names", author="tina")
         decide(book, "answer_mark", "ada", ANSWER_MARK, comment="", author="tina", kata="masks")
         decide(book, "extend", "ada", {"of": "masks", "days": 2}, comment="was ill", author="tina")
-    ran = kata("gradebook", "undo", 1, 9, "--comment", "x")
-    assert (ran.code, "There is no decision 9." in ran.err) == (2, True)
+    kata("gradebook", "undo", 1, 9, "--comment", "x").refused("There is no decision 9.")
     ran = kata("gradebook", "undo", "1-3", "--comment", "meant for adam", "--author", "kim")
     assert ran.out.splitlines() == [
         "taken back  ada, masks: +1.5   tina: clear names",
         "taken back  ada, masks: question 1: 1 of 2   tina: ",
         "taken back  ada: 2 more days for masks   tina: was ill",
     ]
-    ran = kata("gradebook", "undo", 2, "--comment", "x")
-    assert (ran.code, "Mark 2 was already taken back." in ran.err) == (2, True)
+    kata("gradebook", "undo", 2, "--comment", "x").refused("Mark 2 was already taken back.")
     with Gradebook.open("gradebook.sqlite", create=False) as book:
         assert only(book.rows()).score == 3.0
         events = book.history("ada", "masks")

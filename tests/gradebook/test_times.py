@@ -24,6 +24,7 @@ from grader.instructor.grading.roster_matching import match_learners
 from grader.instructor.lms.find import find_learners
 from grader.instructor.submissions.git_time import SOURCE
 from grader.instructor.submissions.learner import LearnerFolder
+from tests.conftest import completed
 
 CATALOGUE = Catalogue.discover()
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -230,7 +231,7 @@ def _committed(home: Path) -> Path:
     who = ("-c", "user.name=Ada", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
     for step in [("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "done")]:
         subprocess.run(["git", *step], cwd=home, env={**os.environ, "HOME": str(home.parent)}, check=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=home, check=True, capture_output=True, text=True)
+    head = completed(["git", "rev-parse", "HEAD"], cwd=home, check=True)
     digest = head.stdout.strip()
     return home / ".git" / "objects" / digest[:2] / digest[2:]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +9,22 @@ import pytest
 
 from grader.instructor.grading import run as of_run
 from grader.instructor.grading.messages import NotGraded
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import RIGHT, WRONG, Hand
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 
-
-def seeds(kata: Kata, learner: str = "ada") -> list[int]:
-    events = json.loads(kata("gradebook", "history", learner, "--json").out)["events"]
+def seeds(kata: Run, learner: str = "ada") -> list[int]:
+    events = kata("gradebook", "history", learner, "--json").json["events"]
     return [one["seed"] for one in events if one["kind"] == "attempt"]
 
 
-def grade(kata: Kata, *words: str) -> Ran:
+def grade(kata: Run, *words: str) -> Ran:
     return kata("grade", "submissions", "-j", "1", *words)
 
 
-def refused(monkeypatch: pytest.MonkeyPatch, kata: Kata) -> None:
+def refused(monkeypatch: pytest.MonkeyPatch, kata: Run) -> None:
     """Type the command while nothing of Ada's can be graded."""
     keep = of_run.Run._keep
 
@@ -43,7 +39,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, kata: Kata) -> None:
 
 @pytest.mark.usefixtures("warm")
 def test_every_try_that_failed_makes_another_seed(
-    kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in("ada", RIGHT)
     hand_in("bob", WRONG)
@@ -63,7 +59,7 @@ def test_every_try_that_failed_makes_another_seed(
 
 
 def test_what_was_graded_keeps_its_seed(
-    kata: Kata, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in("ada", RIGHT)
     grade(kata)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import pytest
 
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading import executors
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Run
 from tests.gradebook.handmade import decide
 from tests.grading.conftest import RIGHT
 
-Kata = Callable[..., Ran]
 SLUG = "insertion-sort"
 LINE = next(number for number, line in enumerate(RIGHT.splitlines(), 1) if line.startswith("def "))
 REMARK, DISPUTE, ANSWER, REASON = (
@@ -26,7 +24,7 @@ REMARK, DISPUTE, ANSWER, REASON = (
 
 
 @pytest.fixture
-def book(kata: Kata, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gradebook:
+def book(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gradebook:
     """A class of two, graded; the kata has no rubric. Of a line of ada's something was said, and bob contests."""
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     monkeypatch.setattr(executors, "grading_processes", nullcontext)
@@ -45,7 +43,7 @@ def book(kata: Kata, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gradebook
     return made
 
 
-def pages(kata: Kata, folder: Path) -> dict[str, dict[str, str]]:
+def pages(kata: Run, folder: Path) -> dict[str, dict[str, str]]:
     """By kind of page and learner, what a report holds."""
     assert kata("report", "--out", folder / "report").code == 0
     found: dict[str, dict[str, str]] = {}
@@ -58,15 +56,14 @@ def pages(kata: Kata, folder: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_remarks_wait_for_the_release_of_a_kata_without_a_rubric(
-    kata: Kata, book: Gradebook, folder: Path
+    kata: Run, book: Gradebook, folder: Path
 ) -> None:
     before = pages(kata, folder)
     assert "use a *slice* here" in before["instructor's.html"]["ada"]
     assert "kim" in before["instructor's.html"]["ada"]
     assert all("slice" not in before[f"learner's{kind}"]["ada"] for kind in (".html", ".md"))
 
-    ran = kata("gradebook", "release", SLUG, "--comment", "all are read", "--author", "kim")
-    assert ran.code == 0, ran.text
+    ran = kata("gradebook", "release", SLUG, "--comment", "all are read", "--author", "kim").done()
     after = pages(kata, folder)
     page, markdown = after["learner's.html"]["ada"], after["learner's.md"]["ada"]
     for shown in (page, markdown):
@@ -85,7 +82,7 @@ def test_remarks_wait_for_the_release_of_a_kata_without_a_rubric(
 
 
 def test_a_dispute_and_what_was_said_to_it_is_the_learners_own(
-    kata: Kata, book: Gradebook, folder: Path
+    kata: Run, book: Gradebook, folder: Path
 ) -> None:
     found = pages(kata, folder)
     for kind in ("learner's.html", "learner's.md"):
@@ -100,7 +97,7 @@ def test_a_dispute_and_what_was_said_to_it_is_the_learners_own(
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, folder: Path) -> None:
+def test_what_an_earlier_attempt_was_told_says_so(kata: Run, book: Gradebook, folder: Path) -> None:
     (folder / "week1" / "ada" / "insertion_sort.py").write_text(RIGHT + "\n# another\n")
     assert kata("grade", "week1", "-j", "1", "--only", SLUG).code == 0
     shown = pages(kata, folder)["instructor's.html"]["ada"]
@@ -109,6 +106,6 @@ def test_what_an_earlier_attempt_was_told_says_so(kata: Kata, book: Gradebook, f
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_nothing_is_released_that_is_not_there(kata: Kata, book: Gradebook) -> None:
+def test_nothing_is_released_that_is_not_there(kata: Run, book: Gradebook) -> None:
     ran = kata("gradebook", "release", "no-such-kata", "--comment", "x", "--author", "kim")
     assert ran.code == 2

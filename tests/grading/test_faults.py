@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from grader.instructor.grading import processes
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import RIGHT, Hand
 
 pytestmark = [
@@ -24,7 +24,6 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes"),
 ]
 
-KataCommand = Callable[..., Ran]
 GRADE = ("grade", "submissions", "--only", "insertion-sort", "-j", "1", "--force", "--json", "-")
 Inject = Callable[[processes.GradingProcess], object]
 
@@ -98,9 +97,7 @@ ALIKE = ("few descriptors are left", "the fork server has few descriptors left")
 
 
 @pytest.fixture
-def put(
-    monkeypatch: pytest.MonkeyPatch, hand_in: Hand, kata: KataCommand
-) -> Iterator[Callable[[Inject], None]]:
+def put(monkeypatch: pytest.MonkeyPatch, hand_in: Hand, kata: Run) -> Iterator[Callable[[Inject], None]]:
     """Return what puts a fault on the next grading process that is asked; put twice, on the next two."""
     for learner in ("ada", "bob"):
         hand_in(learner, f"{RIGHT}\nimport time\n\ntime.sleep(0.2)\n")
@@ -131,7 +128,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.mark.nightly
 def test_what_lasts_is_said_and_tried_again(
-    kata: KataCommand, put: Callable[[Inject], None], monkeypatch: pytest.MonkeyPatch, fault: str
+    kata: Run, put: Callable[[Inject], None], monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     put(LASTING[fault])
     put(LASTING[fault])  # and the reference is not graded either
@@ -151,16 +148,12 @@ def test_what_lasts_is_said_and_tried_again(
                 found["bob"]["max_score"],
             )
     assert found["bob"]["status"] == "pass"
-    ran = kata(*[word for word in GRADE if word != "--force"])
-    assert ran.code == 0
+    ran = kata(*[word for word in GRADE if word != "--force"]).done()
     assert {report["status"] for report in reports(ran).values()} == {"pass"}
 
 
 @pytest.mark.nightly
-def test_what_passes_is_not_seen_in_any_mark(
-    kata: KataCommand, put: Callable[[Inject], None], fault: str
-) -> None:
+def test_what_passes_is_not_seen_in_any_mark(kata: Run, put: Callable[[Inject], None], fault: str) -> None:
     put(PASSING[fault])
-    ran = kata(*GRADE)
-    assert ran.code == 0
+    ran = kata(*GRADE).done()
     assert {report["status"] for report in reports(ran).values()} == {"pass"}

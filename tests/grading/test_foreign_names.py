@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Ran, Run
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
 pytestmark = pytest.mark.gate  # who hands in such names means harm; 44 CPU seconds
 
-Process = Callable[..., Ran]
 GRADED = ("tempfile", "torch", "_pytest")
 """Who of the class is really graded; one would do, for their process is the same."""
 
@@ -63,7 +62,7 @@ def graded(ran: Ran) -> dict[str, str]:
     return {row["learner"]: row["message"] or row["status"] for row in rows}
 
 
-def grade(run: Process, where: Path, folder: Path, *only: str, **extra: str) -> dict[str, str]:
+def grade(run: Run, where: Path, folder: Path, *only: str, **extra: str) -> dict[str, str]:
     """Grade what is handed in at `where`, standing in `folder`, which is on `PYTHONPATH` as well."""
     words = [word for name in only for word in ("--only", name)]
     book = ("--gradebook", str(folder.parent / f"{folder.name}.sqlite"))
@@ -116,7 +115,7 @@ DOWNLOADS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 
 
 def test_learners_called_like_modules(
-    kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
+    kata_process: Run, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
     room = tmp_path / "class"
     plant(room)
@@ -129,7 +128,7 @@ def test_learners_called_like_modules(
 
 @pytest.mark.parametrize("system", DOWNLOADS)
 def test_a_download_with_learners_called_like_modules(
-    kata_process: Process, mark: Path, tmp_path: Path, system: str
+    kata_process: Run, mark: Path, tmp_path: Path, system: str
 ) -> None:
     """What a system's own names leave free is a learner's: each file that is handed in leaves the mark, too."""
     files, expected = DOWNLOADS[system]
@@ -143,7 +142,7 @@ def test_a_download_with_learners_called_like_modules(
 
 
 def test_a_course_of_nbgraders(
-    kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
+    kata_process: Run, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
     room = tmp_path / "course" / "submitted"
     plant(room, ["{}/__init__.py"])
@@ -154,7 +153,7 @@ def test_a_course_of_nbgraders(
 
 
 def test_one_learner_with_files_called_like_modules(
-    kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
+    kata_process: Run, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
     room = tmp_path / "ada"
     plant(room, ["{}.py"], 200)  # so many files may go with a submission
@@ -165,12 +164,11 @@ def test_one_learner_with_files_called_like_modules(
 
 
 def test_a_workspace_with_files_called_like_modules(
-    kata_process: Process, plant: Callable[..., None], mark: Path, tmp_path: Path
+    kata_process: Run, plant: Callable[..., None], mark: Path, tmp_path: Path
 ) -> None:
     room = tmp_path / "work"
     plant(room)
     (room / MODULE).write_text((SOLUTIONS / MODULE).read_text())
     variables = {"KATA_PACKS": str(TINY), "PYTEST_PLUGINS": "conftest", "PYTEST_ADDOPTS": "-p conftest"}
-    ran = kata_process("check", MODULE, cwd=room, env=variables)
-    assert ran.code == 0, ran.text
+    kata_process("check", MODULE, cwd=room, env=variables).done()
     assert not mark.exists(), mark.read_text()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import RIGHT, WRONG
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 
 COURSE = """
 name = "Sorting"
@@ -49,14 +47,13 @@ def canvas(warm: Path) -> Path:
     return warm
 
 
-def grade(kata: Kata, *words: str) -> Ran:
-    ran = kata("grade", *words, "--assignment", "week1", "-j", "1")
-    assert ran.code == 0, ran.text
+def grade(kata: Run, *words: str) -> Ran:
+    ran = kata("grade", *words, "--assignment", "week1", "-j", "1").done()
     return ran
 
 
-def mark(kata: Kata, learner: str = "ada") -> tuple[str, float]:
-    row: dict[str, Any] = json.loads(kata("gradebook", "show", learner, "--json").out)["katas"][0]
+def mark(kata: Run, learner: str = "ada") -> tuple[str, float]:
+    row: dict[str, Any] = kata("gradebook", "show", learner, "--json").json["katas"][0]
     return row["status"], row["score"]
 
 
@@ -73,7 +70,7 @@ TIMED = {"week1": "first.csv", "week1-late": "late.csv"}
         ("week1", "week1-late", "week1"),
     ],
 )
-def test_the_newest_counts_whoever_has_a_time(kata: Kata, canvas: Path, steps: tuple[str, ...]) -> None:
+def test_the_newest_counts_whoever_has_a_time(kata: Run, canvas: Path, steps: tuple[str, ...]) -> None:
     for step in steps:
         place, *timed = step.split()
         grade(kata, place, *timed, *([TIMED[place]] if timed else []))
@@ -86,7 +83,7 @@ def test_the_newest_counts_whoever_has_a_time(kata: Kata, canvas: Path, steps: t
     assert mark(kata) == ("pass", 4.0)
 
 
-def test_what_is_handed_in_again_in_one_folder_is_new(kata: Kata, canvas: Path) -> None:
+def test_what_is_handed_in_again_in_one_folder_is_new(kata: Run, canvas: Path) -> None:
     place = canvas / "week1" / "lovelaceada_1234_5678_insertion_sort.py"
     for source, status in ((WRONG, "fail"), (RIGHT, "pass"), (WRONG, "fail")):
         place.write_text(source)
@@ -94,14 +91,14 @@ def test_what_is_handed_in_again_in_one_folder_is_new(kata: Kata, canvas: Path) 
         assert mark(kata)[0] == status
 
 
-def test_a_newer_one_that_does_not_count_is_said_everywhere(kata: Kata, canvas: Path) -> None:
+def test_a_newer_one_that_does_not_count_is_said_everywhere(kata: Run, canvas: Path) -> None:
     (canvas / "late.csv").write_text("learner,submitted_at\nada,2026-10-21T12:00:00\n")
     grade(kata, "week1", "--times", "first.csv")
     ran = grade(kata, "week1-late", "--times", "late.csv")
     assert mark(kata)[0] == "fail"
     why = "a newer attempt came in after the assignment was closed"
     assert f"ada, insertion-sort: {why}" in ran.out
-    found = json.loads(kata("gradebook", "problems", "--json").out)["problems"]
+    found = kata("gradebook", "problems", "--json").json["problems"]
     assert [(one["kind"], one["learner"], one["what"]) for one in found] == [
         ("a newer attempt does not count", "ada", why)
     ]

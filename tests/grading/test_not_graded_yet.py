@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.instructor.grading import run as of_run
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import RIGHT, WRONG
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 COURSE = 'name = "Sorting"\nroster = "roster.csv"\n[assignments.week1]\nkatas = ["insertion-sort"]\n'
 NAMES = ("ada", "bob", "cleo", "dov")
 
 
 @pytest.fixture
-def stopped(warm: Path, kata: Kata, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stopped(warm: Path, kata: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A class of which two were graded when Ctrl-C came; Eve is in the roster and handed in nothing."""
     (warm / "course.toml").write_text(COURSE)
     roster = "".join(f"{name},{name.title()},{place}\n" for place, name in enumerate((*NAMES, "eve")))
@@ -51,17 +48,17 @@ def _stop_after(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     monkeypatch.setattr(of_run.Run, "_keep", keeping)
 
 
-def grade(kata: Kata, *words: str) -> Ran:
+def grade(kata: Run, *words: str) -> Ran:
     return kata("grade", "week 1", "--assignment", "week1", "-j", "1", *words)
 
 
-def cells(kata: Kata, system: str, name: str, column: str) -> dict[str, str]:
+def cells(kata: Run, system: str, name: str, column: str) -> dict[str, str]:
     ran = kata("gradebook", "export", "--format", system)
     rows = csv.DictReader(io.StringIO(ran.out))
     return {row[name]: next(row[one] for one in row if one.startswith(column)) for row in rows}
 
 
-def test_what_was_not_come_to_has_no_mark(kata: Kata, stopped: Path) -> None:
+def test_what_was_not_come_to_has_no_mark(kata: Run, stopped: Path) -> None:
     export = kata("gradebook", "export", "--format", "canvas")
     says = "the last run of week 1 was stopped at 2 of 4"
     goes_on = f"kata grade '{stopped / 'week 1'}' --assignment week1"
@@ -80,7 +77,7 @@ def test_what_was_not_come_to_has_no_mark(kata: Kata, stopped: Path) -> None:
     assert cells(kata, "wide", "learner", "score")["cleo"] == ""
     kata("gradebook", "export", "--format", "gradescope", "-o", "results")
     assert sorted(path.name for path in (stopped / "results").iterdir()) == ["ada", "bob", "eve"]
-    shown = json.loads(kata("gradebook", "show", "dov", "--json").out)
+    shown = kata("gradebook", "show", "dov", "--json").json
     assert (shown["katas"][0]["status"], shown["katas"][0]["score"], shown["not_graded"]) == (
         "not_graded", None, 1
     )  # fmt: skip
@@ -88,7 +85,7 @@ def test_what_was_not_come_to_has_no_mark(kata: Kata, stopped: Path) -> None:
     assert "… -" in table.out
     assert says in table.err
     assert "… not graded yet" in kata("gradebook", "show", "dov").out
-    found = json.loads(kata("gradebook", "problems", "--json").out)["problems"]
+    found = kata("gradebook", "problems", "--json").json["problems"]
     assert [(one["kind"], one["what"], one["command"]) for one in found] == [
         ("not graded", f"2 hand-ins: {says}", goes_on)
     ]
@@ -100,7 +97,7 @@ def test_what_was_not_come_to_has_no_mark(kata: Kata, stopped: Path) -> None:
     assert str(stopped) not in page
 
 
-def test_the_same_command_goes_on(kata: Kata, stopped: Path) -> None:
+def test_the_same_command_goes_on(kata: Run, stopped: Path) -> None:
     ran = grade(kata)
     assert ran.code == 0, ran.text
     assert "2 unchanged" in ran.out
@@ -111,7 +108,7 @@ def test_the_same_command_goes_on(kata: Kata, stopped: Path) -> None:
 
 
 def test_what_was_graded_before_keeps_its_mark(
-    kata: Kata, stopped: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, stopped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grade(kata)
     for name in NAMES:
@@ -124,14 +121,14 @@ def test_what_was_graded_before_keeps_its_mark(
     assert "3 hand-ins: the last run of week 1 was stopped at 1 of 4" in kata("gradebook", "problems").out
 
 
-def test_a_mark_that_somebody_sets_is_one(kata: Kata, stopped: Path) -> None:
+def test_a_mark_that_somebody_sets_is_one(kata: Run, stopped: Path) -> None:
     kata("gradebook", "override", "dov", "insertion-sort", "4", "--comment", "on paper")
     scores = cells(kata, "csv", "learner", "score")
     assert (scores["cleo"], scores["dov"]) == ("", "4")
 
 
 def test_while_a_run_goes_on_others_see_what_is_left(
-    kata: Kata, stopped: Path, monkeypatch: pytest.MonkeyPatch
+    kata: Run, stopped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, seen = of_run.Run._done, []
 

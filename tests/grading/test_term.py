@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import pytest
 from benchmarks import term
 from benchmarks.a_term import oracle, script
 from grader.instructor.grading import executors
-from tests.conftest import Ran
+from tests.conftest import Run
 
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_a_term_is_what_its_script_says(
-    kata: Callable[..., Ran], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_term_is_what_its_script_says(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No mark but the oracle's: late, resubmitted, renamed, absent, appealed, mended, restored from a copy, with times
     that become known afterwards, two of one name, and a run that is stopped."""
     monkeypatch.setenv("KATA_PACKS", str(folder / "pack" / "katas"))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import RIGHT
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 COURSE = """
 name = "Sorting"
 timezone = "UTC"
@@ -45,14 +42,13 @@ def write(folder: Path, roster: str, worksheet: str = WORKSHEET) -> None:
     (folder / "worksheet.csv").write_text(worksheet.format("wzhang@example.org", "wzhang2@example.org"))
 
 
-def grade(kata: Kata, *words: str) -> Ran:
-    ran = kata("grade", *words, "--assignment", "week1", "-j", "1")
-    assert ran.code == 0, ran.text
+def grade(kata: Run, *words: str) -> Ran:
+    ran = kata("grade", *words, "--assignment", "week1", "-j", "1").done()
     return ran
 
 
-def times(kata: Kata) -> dict[str, tuple[str | None, float]]:
-    found = json.loads(kata("gradebook", "show", "--json").out)["learners"]
+def times(kata: Run) -> dict[str, tuple[str | None, float]]:
+    found = kata("gradebook", "show", "--json").json["learners"]
     return {
         one["learner"]: ((one["katas"][0]["submitted_at"] or "")[:16], one["katas"][0]["score"])
         for one in found
@@ -60,8 +56,8 @@ def times(kata: Kata) -> dict[str, tuple[str | None, float]]:
     }
 
 
-def problems(kata: Kata) -> list[dict[str, Any]]:
-    return list(json.loads(kata("gradebook", "problems", "--json").out)["problems"])
+def problems(kata: Run) -> list[dict[str, Any]]:
+    return list(kata("gradebook", "problems", "--json").json["problems"])
 
 
 @pytest.mark.parametrize(
@@ -74,7 +70,7 @@ def problems(kata: Kata) -> list[dict[str, Any]]:
     ],
     ids=["address", "id", "participant"],
 )
-def test_each_gets_their_own_time(kata: Kata, warm: Path, roster: str) -> None:
+def test_each_gets_their_own_time(kata: Run, warm: Path, roster: str) -> None:
     write(warm, roster)
     grade(kata, "moodle", "--times", "worksheet.csv")
     assert times(kata) == {
@@ -83,7 +79,7 @@ def test_each_gets_their_own_time(kata: Kata, warm: Path, roster: str) -> None:
     assert problems(kata) == []
 
 
-def test_without_a_roster_the_number_in_the_download_says_whose_time_it_is(kata: Kata, warm: Path) -> None:
+def test_without_a_roster_the_number_in_the_download_says_whose_time_it_is(kata: Run, warm: Path) -> None:
     write(warm, "learner,name\n")
     (warm / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))
     grade(kata, "moodle", "--times", "worksheet.csv")
@@ -94,7 +90,7 @@ def test_without_a_roster_the_number_in_the_download_says_whose_time_it_is(kata:
     }
 
 
-def test_a_time_that_nobody_gets_is_a_problem_until_they_have_one(kata: Kata, warm: Path) -> None:
+def test_a_time_that_nobody_gets_is_a_problem_until_they_have_one(kata: Run, warm: Path) -> None:
     roster = "learner,name\nwzhang,Wei Zhang\nwzhang2,Wei Zhang\nada,Ada Lovelace\n"
     write(warm, roster)
     for login in LEARNERS:
@@ -125,7 +121,7 @@ def test_a_time_that_nobody_gets_is_a_problem_until_they_have_one(kata: Kata, wa
     assert problems(kata) == []
 
 
-def test_a_time_by_name_is_not_given_to_who_has_one_by_address(kata: Kata, warm: Path) -> None:
+def test_a_time_by_name_is_not_given_to_who_has_one_by_address(kata: Run, warm: Path) -> None:
     write(
         warm,
         "learner,name,email\nwzhang,Wei Zhang,wzhang@example.org\nada,Ada Lovelace,ada@example.org\n",
@@ -134,7 +130,7 @@ def test_a_time_by_name_is_not_given_to_who_has_one_by_address(kata: Kata, warm:
     assert times(kata)["wzhang"] == ("2026-10-14T14:00", 3.5)
 
 
-def test_a_line_without_a_name_is_its_repository_or_is_told(kata: Kata, warm: Path) -> None:
+def test_a_line_without_a_name_is_its_repository_or_is_told(kata: Run, warm: Path) -> None:
     (warm / "course.toml").write_text(COURSE)
     (warm / "roster.csv").write_text("learner\nada\ngrace\n")
     for login in ("ada", "grace"):

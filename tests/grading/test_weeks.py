@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ import pytest
 
 from grader.instructor.grading import executors
 from grader.instructor.submissions.safe_path import SafePath
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Run
 from tests.grading.conftest import MODULE, RIGHT, SOLUTIONS, WRONG
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 
 COURSE = """
 name = "Sorting"
@@ -63,9 +61,9 @@ def week(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
     return put
 
 
-def marks(kata: Kata) -> dict[tuple[str, str], tuple[str, float]]:
+def marks(kata: Run) -> dict[tuple[str, str], tuple[str, float]]:
     """What counts, by learner and kata."""
-    found = json.loads(kata("gradebook", "show", "--json").out)
+    found = kata("gradebook", "show", "--json").json
     return {
         (one["learner"], row["kata"]): (row["status"], row["score"])
         for one in found["learners"]
@@ -74,15 +72,14 @@ def marks(kata: Kata) -> dict[tuple[str, str], tuple[str, float]]:
 
 
 @pytest.mark.nightly
-def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> None:
+def test_the_second_week_changes_nothing_of_the_first(kata: Run, week: Any) -> None:
     week(1, "ada")
     week(1, "bob", WRONG)
     assert kata("grade", "week1", "-j", "1", "--assignment", "week1").code == 0
     first = marks(kata)
     assert first["ada", "insertion-sort"] == ("pass", 5.0)
     week(2, "ada")
-    ran = kata("grade", "week2", "-j", "1", "--assignment", "week2")
-    assert ran.code == 0, ran.text
+    kata("grade", "week2", "-j", "1", "--assignment", "week2").done()
     both = marks(kata)
     assert {key: both[key] for key in first} == first
     assert both["ada", "bubble-sort"] == ("pass", 5.0)
@@ -90,14 +87,14 @@ def test_the_second_week_changes_nothing_of_the_first(kata: Kata, week: Any) -> 
 
 
 @pytest.mark.nightly
-def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Kata, week: Any) -> None:
+def test_without_a_name_the_assignments_are_those_that_were_handed_in(kata: Run, week: Any) -> None:
     week(1, "ada")
     ran = kata("grade", "week1", "-j", "1")
     assert "note: week1, judging by the files there" in ran.err
     assert set(marks(kata)) == {("ada", "insertion-sort")}
 
 
-def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_download_of_one_late_learner_leaves_the_others(kata: Run, week: Any, folder: Path) -> None:
     (folder / "roster.csv").write_text("learner\nada\nbob\n")
     (folder / "course.toml").write_text(COURSE.replace("\n[ass", 'roster = "roster.csv"\n[ass', 1))
     week(1, "ada")
@@ -113,7 +110,7 @@ def test_a_download_of_one_late_learner_leaves_the_others(kata: Kata, week: Any,
     assert after["bob", "insertion-sort"][0] == "fail"
 
 
-def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) -> None:
+def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Run, week: Any) -> None:
     place = week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     (place / "insertion_sort.py").rename(place / "insertionsort.py")
@@ -131,7 +128,7 @@ def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Kata, week: Any) 
     assert "Nothing is open." in kata("gradebook", "problems").err
 
 
-def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week: Any, folder: Path) -> None:
+def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Run, week: Any, folder: Path) -> None:
     (folder / "course.toml").unlink()
     week(1, "ada")
     week(1, "bob", None)
@@ -142,8 +139,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week:
         ("bob", "insertion-sort"): ("missing", 0.0),
     }
     totals = {
-        one["learner"]: one["max_score"]
-        for one in json.loads(kata("gradebook", "show", "--json").out)["learners"]
+        one["learner"]: one["max_score"] for one in kata("gradebook", "show", "--json").json["learners"]
     }
     assert totals == {"ada": 5.0, "bob": 5.0}
 
@@ -159,7 +155,7 @@ def test_without_a_course_totals_are_out_of_what_was_handed_in(kata: Kata, week:
     assert "bob, bubble-sort: bob/bubblesort.py," in ran.out
 
 
-def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Kata, week: Any) -> None:
+def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Run, week: Any) -> None:
     for number in range(12):
         name = f"learner {number:02}"
         week(1, name, None).joinpath("insertion_sort (1).py").write_text(RIGHT)
@@ -184,24 +180,20 @@ def test_a_note_on_several_katas_is_said_once_and_all_of_them_are_shown(kata: Ka
     ],
 )
 def test_what_assignments_there_are_is_said(
-    kata: Kata, week: Any, arguments: tuple[str, ...], said: str
+    kata: Run, week: Any, arguments: tuple[str, ...], said: str
 ) -> None:
     week(1, "ada")
-    ran = kata("grade", "week1", *arguments)
-    assert ran.code == 2
-    assert said in ran.text
+    kata("grade", "week1", *arguments).refused(said)
 
 
-def test_a_course_without_assignments_says_how_to_name_them(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_course_without_assignments_says_how_to_name_them(kata: Run, week: Any, folder: Path) -> None:
     (folder / "course.toml").unlink()
     week(1, "ada")
-    ran = kata("grade", "week1", "--assignment", "week1")
-    assert ran.code == 2
-    assert "[assignments.week1]" in ran.text
+    kata("grade", "week1", "--assignment", "week1").refused("[assignments.week1]")
 
 
 def test_a_folder_that_may_not_be_read_is_no_learners_fault(
-    kata: Kata, week: Any, monkeypatch: pytest.MonkeyPatch
+    kata: Run, week: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     week(1, "ada")
     week(1, "bob")
@@ -220,7 +212,7 @@ def test_a_folder_that_may_not_be_read_is_no_learners_fault(
     assert marks(kata)["bob", "insertion-sort"] == ("pass", 5.0)
 
 
-def test_one_is_meant_by_the_beginning_of_a_name(kata: Kata, week: Any) -> None:
+def test_one_is_meant_by_the_beginning_of_a_name(kata: Run, week: Any) -> None:
     week(1, "ada")
     week(1, "bob")
     ran = kata("grade", "week1", "-j", "1", "--only", "AD", "--json", "-")
@@ -233,12 +225,11 @@ def roster(folder: Path, text: str) -> None:
 
 
 @pytest.mark.nightly
-def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Path) -> None:
+def test_names_are_led_to_the_roster_and_told(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name,email\nada,Ada L,\nGrace Hopper,,grace@example.org\nlinus,,\nzed,,\n")
     for name in ("Ada", "grace hopper", "linus.p"):
         week(1, name)
-    ran = kata("grade", "week1", "-j", "1")
-    assert ran.code == 0
+    ran = kata("grade", "week1", "-j", "1").done()
     assert (
         "linus.p: linus (all of the roster's name is in it)? If so: kata gradebook alias linus linus.p --comment TEXT"
         in ran.out
@@ -261,8 +252,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
 
     assert kata("gradebook", "alias", "linus", "linus.p", "--comment", "his folder").code == 0
     assert marks(kata)["linus", "insertion-sort"] == ("pass", 5.0)
-    ran = kata(*export, "--strict")
-    assert ran.code == 0
+    ran = kata(*export, "--strict").done()
     cells = {line.split(",")[0]: line.split(",")[-1] for line in ran.out.splitlines()[2:]}
     assert (cells["linus"], cells["zed"]) == ("5", "0")
     assert kata("grade", "week1", "-j", "1", "--strict").code == 0
@@ -287,9 +277,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Kata, week: Any, folder: Pat
         ("homework9.py", "it defines the name that insertion_sort.py must have"),
     ],
 )
-def test_a_wrong_name_is_proposed_and_taken_by_one_command(
-    kata: Kata, week: Any, name: str, why: str
-) -> None:
+def test_a_wrong_name_is_proposed_and_taken_by_one_command(kata: Run, week: Any, name: str, why: str) -> None:
     place = week(1, "ada", None)
     week(1, "bob")
     (place / name).write_text(RIGHT)
@@ -298,8 +286,9 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     assert f"kata gradebook take ada insertion-sort {name} --comment TEXT" in ran.out
     assert marks(kata)["ada", "insertion-sort"] == ("missing", 0.0)
     take = ("gradebook", "take", "ada", "insertion-sort")
-    slip = kata(*take, "nosuch.py", "--comment", "she asked")
-    assert (slip.code, f"ada handed in no file nosuch.py.\n  There: {name}" in slip.text) == (2, True)
+    kata(*take, "nosuch.py", "--comment", "she asked").refused(
+        f"ada handed in no file nosuch.py.\n  There: {name}"
+    )
     assert f"misnamed: ada, insertion-sort: {name}: {why}" in kata("gradebook", "problems", "week1").out
     exported = kata("gradebook", "export", "--format", "moodle")
     assert (
@@ -311,12 +300,11 @@ def test_a_wrong_name_is_proposed_and_taken_by_one_command(
     assert f"ada, insertion-sort: {name} is the answer, 5/5 points" in ran.out, ran.text
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
     assert "Nothing is open." in kata("gradebook", "problems").err
-    ran = kata("grade", "week1", "-j", "1", "--strict")
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--strict").done()
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
 
 
-def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name\nada,Ada Lovelace\nbob,Bob Roe\n")
     place = week(1, "Box/ada", None)
     week(1, "Box/bob")
@@ -326,7 +314,7 @@ def test_a_file_is_taken_out_of_a_class_that_the_roster_tells(kata: Kata, week: 
     assert "sort_final.py is the answer, 5/5 points" in ran.out, ran.text
 
 
-def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: Any) -> None:
+def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Run, week: Any) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", RIGHT)
@@ -337,12 +325,10 @@ def test_the_code_that_was_handed_in_can_be_seen_and_compared(kata: Kata, week: 
     diff = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "2", "--diff", "1").out
     assert "insertion_sort.py  attempt 1" in diff
     assert any(line.startswith("-") and line[1:] in WRONG for line in diff.splitlines())
-    missing = kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "9")
-    assert missing.code == 2
-    assert "Stored attempts: 1, 2." in missing.text
+    kata("gradebook", "code", "ada", "insertion-sort", "--attempt", "9").refused("Stored attempts: 1, 2.")
 
 
-def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
+def test_an_attempt_is_chosen_and_time_is_given(kata: Run, week: Any) -> None:
     week(1, "ada", RIGHT)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", WRONG)
@@ -359,8 +345,9 @@ def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
     assert kata("gradebook", "extend", "ada", "wek1", "2", "--comment", "x").code == 2
     for days in ("1_5", "1e1", "nan", "0"):
         assert kata("gradebook", "extend", "ada", "week1", days, "--comment", "x").code == 2
-    slip = kata("gradebook", "alias", "ada", "countes", "--comment", "x")
-    assert (slip.code, "Nothing has come in under the name countes." in slip.text) == (2, True)
+    kata("gradebook", "alias", "ada", "countes", "--comment", "x").refused(
+        "Nothing has come in under the name countes."
+    )
     week(1, "ada", RIGHT + "# and again\n")
     ran = kata("grade", "week1", "-j", "1")
     assert "Decided, and without effect by now:" in ran.out
@@ -371,7 +358,7 @@ def test_an_attempt_is_chosen_and_time_is_given(kata: Kata, week: Any) -> None:
     )
 
 
-def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: Path) -> None:
+def test_times_from_a_table_make_late_work_late(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,email\nada,ada@example.org\nbob,\n")
     with (folder / "course.toml").open("a") as file:
         file.write("\n[late]\npercent_per_day = 20\n")
@@ -397,7 +384,7 @@ def test_times_from_a_table_make_late_work_late(kata: Kata, week: Any, folder: P
     assert kata("gradebook", "code", "ada").code == 0
 
 
-def test_moodle_s_worksheet_tells_who_is_who(kata: Kata, week: Any, folder: Path) -> None:
+def test_moodle_s_worksheet_tells_who_is_who(kata: Run, week: Any, folder: Path) -> None:
     roster(folder, "learner,name,email\nann1,Ann Lee,ann1@example.org\nann2,Ann Lee,ann2@example.org\n")
     for number, source in ((7, RIGHT), (8, WRONG)):
         place = folder / "week1" / f"Ann Lee_{number}_assignsubmission_file_"
@@ -408,8 +395,7 @@ def test_moodle_s_worksheet_tells_who_is_who(kata: Kata, week: Any, folder: Path
         'Participant 7,Ann Lee,ann1@example.org,"Monday, 5 October 2026, 9:14 AM"\n'
         'Participant 8,Ann Lee,ann2@example.org,"Monday, 5 October 2026, 9:15 AM"\n'
     )
-    ran = kata("grade", "week1", "-j", "1", "--times", "worksheet.csv", "--strict")
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--times", "worksheet.csv", "--strict").done()
     assert {one: status for (one, _), (status, _) in marks(kata).items()} == {"ann1": "pass", "ann2": "fail"}
 
 
@@ -422,7 +408,7 @@ def mend(old: str, new: str) -> None:
 
 
 @pytest.mark.nightly
-def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_name_that_two_have_is_asked_about_anew(kata: Run, week: Any, folder: Path) -> None:
     (folder / "roster.csv").write_text("learner,name,email\nkl1,Kim Lee,k1@x.org\nkl2,Kim Lee,k2@x.org\n")
     (folder / "course.toml").write_text(f'roster = "roster.csv"\n{COURSE}')
     (folder / "sheet.csv").write_text(
@@ -440,7 +426,7 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Kata, week: Any, folder:
 
 
 @pytest.mark.nightly
-def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any, folder: Path) -> None:
+def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Run, week: Any, folder: Path) -> None:
     week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
     week(1, "ada", RIGHT)
@@ -451,8 +437,7 @@ def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any
     assert before["ada", "insertion-sort"] == ("pass", 5.0)
 
     mend('insertion_sort([]), "result").is_value([])', 'insertion_sort([]), "result").is_value([7])')
-    ran = kata("regrade", "--dry-run", "-j", "1")
-    assert ran.code == 0, ran.text
+    ran = kata("regrade", "--dry-run", "-j", "1").done()
     assert "3 hand-ins, 3 would change. Nothing was written" in ran.out
     assert "an empty list stays empty" in ran.out
     assert "does not count" in ran.out
@@ -463,12 +448,11 @@ def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Kata, week: Any
     # Our own answer fails the check as well: it counts for nobody.
     assert marks(kata)["bob", "insertion-sort"] == ("pass", 4.0)
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)
-    events = json.loads(kata("gradebook", "history", "bob", "--json").out)["events"]
+    events = kata("gradebook", "history", "bob", "--json").json["events"]
     assert [event["score"] for event in events] == [5.0, 4.0]
 
     mend("is_value([7])", "is_value([])")
-    ran = kata("regrade", "-j", "1", "--json", "-")
-    assert ran.code == 0, ran.text
+    ran = kata("regrade", "-j", "1", "--json", "-").done()
     (change,) = map(json.loads, ran.out.splitlines())
     assert (change["learner"], change["checks"]) == ("bob", ["an empty list stays empty"])
     assert marks(kata) == before

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from grader.instructor.grading import executors
-from tests.conftest import TINY, Ran
+from tests.conftest import TINY, Ran, Run
 from tests.gradebook.conftest import postgres, postgres_where, where  # noqa: F401
 from tests.grading.conftest import RIGHT, SOLUTIONS
 
 pytestmark = pytest.mark.slow
 
-Kata = Callable[..., Ran]
 Sheet = Callable[..., Path]
 
 RUBRIC = """
@@ -74,16 +73,15 @@ def sheet(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
     return put
 
 
-def totals(kata: Kata, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+def totals(kata: Run, book: tuple[str, ...]) -> dict[str, tuple[float, float]]:
     """What everybody has in all, and of how much."""
     found = kata("gradebook", "show", "--json", *book).json
     return {one["learner"]: (one["score"], one["max_score"]) for one in found["learners"]}
 
 
-def canvas(kata: Kata, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
+def canvas(kata: Run, book: tuple[str, ...], *, released: bool = False) -> dict[str, float]:
     """What Canvas's table gives everybody, its only column of points."""
-    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book)
-    assert ran.code == 0, ran.text
+    ran = kata("gradebook", "export", "--format", "canvas", "--assignment", "insertion-sort=7", *book).done()
     lines = list(csv.reader(io.StringIO(ran.out)))
     (column,) = [place for place, name in enumerate(lines[0]) if "(7)" in name]
     assert any("written answers" in name for name in lines[0]) == released
@@ -99,7 +97,7 @@ def undo_of(ran: Ran) -> str:
     return found[1]
 
 
-def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[str, str]:
+def everything_given_out(kata: Run, book: tuple[str, ...], out: Path) -> dict[str, str]:
     """What learners and systems get: feedback of everybody, Canvas's table, Gradescope's results."""
     assert kata("report", "--feedback-only", "--out", out / "pages", *book).code == 0
     assert kata("gradebook", "export", "--format", "gradescope", "-o", out / "results", *book).code == 0
@@ -113,7 +111,7 @@ def everything_given_out(kata: Kata, book: tuple[str, ...], out: Path) -> dict[s
     return {"page": pages[".html"], "markdown": pages[".md"], "results": results}
 
 
-def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, folder: Path) -> None:
+def test_feedback_says_what_each_answer_was_given_for(kata: Run, sheet: Sheet, folder: Path) -> None:
     hostile = "One number <script>alert(1)</script>, `always`."
     sheet("ada", f"## 1. x\n{hostile}\n\n## 2. x\nNever.\n")
     sheet("bob", "## 1. x\nBecause.\n")
@@ -144,7 +142,7 @@ def test_feedback_says_what_each_answer_was_given_for(kata: Kata, sheet: Sheet, 
 
 @pytest.mark.nightly
 def test_a_class_is_marked_released_and_taken_back(
-    kata: Kata,
+    kata: Run,
     sheet: Sheet,
     where: str,  # noqa: F811
     folder: Path,
@@ -153,8 +151,7 @@ def test_a_class_is_marked_released_and_taken_back(
     sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
     sheet("bob", "## 1. x\nBecause.\n")
     sheet("eve")
-    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort", *book)
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--only", "insertion-sort", *book).done()
     assert totals(kata, book) == {"ada": (5, 5), "bob": (5, 5), "eve": (5, 5)}
     assert "3 answers wait" in kata("gradebook", "answers", *book).err
     shown = kata("gradebook", "answers", "ada", *book).out
@@ -164,8 +161,7 @@ def test_a_class_is_marked_released_and_taken_back(
     mark = ("gradebook", "mark", "ada", "insertion-sort", "1", "--author", "kim", *book)
     wrong = undo_of(kata(*mark, "--met", "1,2"))
     assert totals(kata, book)["ada"] == (5, 5), "they count from the release on"
-    taken = kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book)
-    assert taken.code == 0, taken.text
+    kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book).done()
     assert totals(kata, book)["ada"] == (5, 5)
     assert kata(*mark, "--met", "1", "--comment", SECRET).code == 0
     told = kata("gradebook", "history", "ada", "insertion-sort", *book).out
@@ -174,16 +170,14 @@ def test_a_class_is_marked_released_and_taken_back(
     assert f"marked question 1: 1/2 kim: {SECRET}" in told
 
     release = ("gradebook", "release", "week1", "--comment", "done", *book)
-    refused = kata(*release)
-    assert (refused.code, "2 answers (learners: 2) wait" in refused.text) == (2, True)
+    kata(*release).refused("2 answers (learners: 2) wait")
     (folder / "marks.csv").write_text(
         "learner,kata,question,points,met,comment\n"
         "ada,insertion-sort,2,0.5,,half of it\nbob,insertion-sort,1,,2,\n"
     )
     table = ("gradebook", "mark-all", "marks.csv", *book)
     (folder / "typo.csv").write_text("learner,kata,question,points\nada,insertion-sort,2,0_5\n")
-    refused = kata("gradebook", "mark-all", "typo.csv", *book)
-    assert (refused.code, "points must be a number from 0 to 1, not '0_5'" in refused.text) == (2, True)
+    kata("gradebook", "mark-all", "typo.csv", *book).refused("points must be a number from 0 to 1, not '0_5'")
     assert "2 would be marked" in kata(*table, "--dry-run").err
     assert totals(kata, book)["bob"] == (5, 5)
     assert "2 marked, 0 already recorded" in kata(*table).err
@@ -193,8 +187,7 @@ def test_a_class_is_marked_released_and_taken_back(
     before = everything_given_out(kata, book, folder / "before")
     assert all(SECRET not in text and "half of it" not in text for text in before.values())
     unreleased = canvas(kata, book)
-    released = kata(*release)
-    assert released.code == 0, released.text
+    released = kata(*release).done()
     assert totals(kata, book) == {"ada": (6.5, 8), "bob": (6, 8), "eve": (5, 8)}
     after = everything_given_out(kata, book, folder / "after")
     for told in after.values():
@@ -211,8 +204,7 @@ def test_a_class_is_marked_released_and_taken_back(
     # Written answers are no part of a kata's column.
     assert set(unreleased.values()) == set(shown.values()) == {5.0}
 
-    back = kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book)
-    assert back.code == 0, back.text
+    kata("gradebook", "withdraw", undo_of(released), "--comment", "too early", *book).done()
     again = everything_given_out(kata, book, folder / "again")
     assert all(SECRET not in text for text in again.values())
     assert canvas(kata, book) == unreleased
@@ -220,7 +212,7 @@ def test_a_class_is_marked_released_and_taken_back(
 
 
 def test_what_waits_is_no_zero_and_everybody_has_the_same_maximum(
-    kata: Kata, sheet: Sheet, folder: Path
+    kata: Run, sheet: Sheet, folder: Path
 ) -> None:
     sheet("ada", "## 1. x\nOne number.\n\n## 2. x\nNearly sorted ones.\n")
     sheet("bob", "## 1. x\nBecause.\n")
@@ -270,7 +262,7 @@ HOSTILE = {
 
 
 def test_hostile_sheets_cost_nobody_a_row_and_nothing_of_them_runs(
-    kata: Kata, sheet: Sheet, folder: Path
+    kata: Run, sheet: Sheet, folder: Path
 ) -> None:
     for name, content in HOSTILE.items():
         sheet(name, content)
@@ -279,13 +271,11 @@ def test_hostile_sheets_cost_nobody_a_row_and_nothing_of_them_runs(
     sheet("ada", "## 1. x\nfine\n")
     (folder / "roster.csv").unlink()
     (folder / "course.toml").write_text(COURSE.replace('roster = "roster.csv"\n', ""))
-    ran = kata("grade", "week1", "-j", "1", "--only", "insertion-sort")
-    assert ran.code == 0, ran.text
+    kata("grade", "week1", "-j", "1", "--only", "insertion-sort").done()
     found = totals(kata, ())
     assert found == dict.fromkeys([*HOSTILE, "link", "folder", "ada"], (5, 5))
     for name in ("bytes", "script", "controls", "ada"):
-        shown = kata("gradebook", "answers", name)
-        assert shown.code == 0, shown.text
+        shown = kata("gradebook", "answers", name).done()
         assert "\x1b" not in shown.out
         assert "\x00" not in shown.out
         assert kata("gradebook", "mark", name, "insertion-sort", "1", "--points", "1").code == 0

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.conftest import completed
+
 CONTAINER = Path(__file__).with_name("container.py")
 PATIENCE_S = 300
 
@@ -74,9 +76,7 @@ def set_up(bundle: Path, root: Path) -> Gradescope:
         "PIP_NO_INDEX": "1",
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
-    done = subprocess.run(
-        [str(source / "setup.sh")], env=variables, capture_output=True, text=True, check=False
-    )
+    done = completed([str(source / "setup.sh")], env=variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "isolation" in done.stdout
     return Gradescope(root)

@@ -17,11 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 
-from grader.cli.main import cli
 from tests import answers, ours
-from tests.conftest import TESTS
+from tests.conftest import TESTS, Ran, completed, invoke
 from tests.handin.gradescope import Gradescope, set_up
 
 ROOT = TESTS.parent
@@ -59,12 +57,12 @@ def bundles(packs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         for what in ("insertion-sort", "masks"):
             found[f"{system} {what}"] = folder / f"{system}-{what}.zip"
             done = made(system, what, "--online", "--no-perf", "--out", str(found[f"{system} {what}"]))
-            assert done.exit_code == 0, done.output
+            assert done.code == 0, done.text
     return found
 
 
-def made(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["pack", "bundle", *arguments])
+def made(*arguments: str) -> Ran:
+    return invoke("pack", "bundle", *arguments)
 
 
 def contents(archive: bytes) -> Iterator[tuple[str, bytes]]:
@@ -97,7 +95,7 @@ def test_nothing_hidden_is_in_a_bundle_that_learners_can_read(bundles: dict[str,
 @pytest.mark.nightly
 def test_the_same_katas_make_the_same_bytes(bundles: dict[str, Path], tmp_path: Path) -> None:
     again = tmp_path / "again.zip"
-    assert made("classroom50", "insertion-sort", "--out", str(again)).exit_code == 0
+    assert made("classroom50", "insertion-sort", "--out", str(again)).code == 0
     before, after = (
         dict(contents(path.read_bytes())) for path in (bundles["classroom50 insertion-sort"], again)
     )
@@ -106,23 +104,20 @@ def test_the_same_katas_make_the_same_bytes(bundles: dict[str, Path], tmp_path: 
 
 
 def test_katas_of_two_packs_make_two_bundles(packs: Path, tmp_path: Path) -> None:
-    done = made("actions", "masks", "insertion-sort", "--out", str(tmp_path / "both.zip"))
-    assert done.exit_code == 2
-    assert "belong to several packs: transformers, tiny" in done.stderr
+    made("actions", "masks", "insertion-sort", "--out", str(tmp_path / "both.zip")).refused(
+        "belong to several packs: transformers, tiny"
+    )
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_missing_is_named(packs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    done = made("gradescope", "insertion-sort", "--wheels", "empty")
-    assert (done.exit_code, "empty holds no wheels" in done.stderr) == (2, True)
-    done = made("gradescope", "insertion-sort", "--python", "three")
-    assert (done.exit_code, "--python three: this is not a version" in done.stderr) == (2, True)
+    made("gradescope", "insertion-sort", "--wheels", "empty").refused("empty holds no wheels")
+    made("gradescope", "insertion-sort", "--python", "three").refused("--python three: this is not a version")
     shutil.copytree(packs / "katas", tmp_path / "alone" / "katas")
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "alone" / "katas"))
-    done = made("gradescope", "insertion-sort", "--online")
-    assert (done.exit_code, "no solutions here of insertion-sort" in done.stderr) == (2, True)
+    made("gradescope", "insertion-sort", "--online").refused("no solutions here of insertion-sort")
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "alone"}
 
 
@@ -131,7 +126,7 @@ def test_setup_asks_an_index_only_where_the_bundle_says_so(packs: Path, tmp_path
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "torch-1-py3-none-any.whl").touch()
     where = ["--online"] if online else ["--wheels", str(tmp_path / "wheels")]
-    assert made("gradescope", "insertion-sort", *where, "--out", str(tmp_path / "it.zip")).exit_code == 0
+    assert made("gradescope", "insertion-sort", *where, "--out", str(tmp_path / "it.zip")).code == 0
     source = tmp_path / "autograder" / "source"
     with zipfile.ZipFile(tmp_path / "it.zip") as archive:
         archive.extractall(source)
@@ -181,17 +176,7 @@ def test_a_workflow_checks_as_it_says(
     variables |= {
         "PATH": f"{kata.parent}:{os.environ['PATH']}", "CI": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
     }  # fmt: skip
-    found = [
-        subprocess.run(
-            ["bash", "-e", "-c", step["run"]],
-            cwd=tmp_path,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        for step in steps
-    ]
+    found = [completed(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=variables) for step in steps]
     assert [one.returncode for one in found] == [1, 0]
     assert f"::error file={name},line=1," in found[0].stdout
     assert "does not load" in (tmp_path / "summary").read_text()
@@ -220,7 +205,7 @@ def test_gradescope_gives_the_marks_that_kata_grade_gives(
         (tmp_path / "class" / learner / "insertion_sort.py").write_text(source)
     variables = {**os.environ, "KATA_PACKS": str(packs / "katas")}
     command = [sys.executable, "-m", "grader", "grade", "class", "--only", "insertion-sort", "--json", "-"]
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    done = completed(command, cwd=tmp_path, env=variables)
     marks = {report["learner"]: report["score"] for report in map(json.loads, done.stdout.splitlines())}
     found = {learner: graded(gradescope, source) for learner, source in answers.items()}
     assert {learner: one["score"] for learner, one in found.items()} == marks
@@ -273,13 +258,10 @@ def in_classroom_50(bundle: Path, checkout: Path) -> dict[str, Any]:
     )
     python.chmod(0o755)
     program = f"import runpy, sys; sys.executable = {str(python)!r}; runpy.run_path(sys.argv[1], run_name='__main__')"
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-I", "-c", program, str(unpacked / "autograder.py")],
         cwd=checkout,
         env=without_ours() | CLASSROOM,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     result = dict(json.loads((checkout / "result.json").read_text()))
@@ -323,7 +305,7 @@ def test_classroom_50_gives_the_points_that_kata_check_gives(
 ) -> None:
     """Of every kata, in whole points: half points are what its whole numbers would lose."""
     bundle, checkout = tmp_path / "all.zip", tmp_path / "checkout"
-    assert made("classroom50", *ours.katas(), "--out", str(bundle)).exit_code == 0
+    assert made("classroom50", *ours.katas(), "--out", str(bundle)).code == 0
     checkout.mkdir()
     for kata in ours.katas().values():
         answer = (answers.right if verdict == "right" else answers.wrong)(kata)[0]
@@ -351,7 +333,7 @@ def test_points_are_counted_in_the_fewest_parts(
     checks.write_text(re.sub(r"points=[\d.]+", written, checks.read_text(), count=1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KATA_PACKS", str(tmp_path / "katas"))
-        assert made("classroom50", "insertion-sort", "--out", str(tmp_path / "it.zip")).exit_code == 0
+        assert made("classroom50", "insertion-sort", "--out", str(tmp_path / "it.zip")).code == 0
     with zipfile.ZipFile(tmp_path / "it.zip") as archive:
         assert json.loads(archive.read("bundle.json"))["parts"] == parts
 

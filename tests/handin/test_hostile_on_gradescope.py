@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import completed
 from tests.handin.gradescope import Gradescope, set_up
 from tests.hostile.entries import HONEST, MODULES, Entry, entries, honest
 from tests.hostile.room import NAP, SECRET, make_pack
@@ -97,14 +97,7 @@ def hall_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Hall]:
 
 
 def kata(*arguments: str, cwd: Path, variables: dict[str, str]) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "grader", *arguments],
-        cwd=cwd,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, "-m", "grader", *arguments], cwd=cwd, env=variables)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout
 

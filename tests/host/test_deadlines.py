@@ -34,14 +34,6 @@ def test_time_that_was_stolen_does_not_count(
             opened.submission.answer()
 
 
-def test_a_loop_ends_however_much_was_stolen(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = examine("def answer():\n    while True: pass")
-    monkeypatch.setattr(deadline, "most_stolen", lambda before: 0.05)
-    opened.begin(0, NO_TIME_S)
-    with pytest.raises(WorkerTimeout):
-        opened.submission.answer()
-
-
 FAST = 1e5
 """How much faster a clock goes in a test, so that nobody needs to wait for it."""
 
@@ -52,47 +44,29 @@ def others_take(monkeypatch: pytest.MonkeyPatch, *, used: float) -> None:
     monkeypatch.setattr(deadline, "processor_time", lambda pid: used * time.monotonic())
 
 
-def test_waiting_for_a_processor_that_others_have_does_not_count(
-    examine: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("what", ["it waits for a processor", "the grader waits", "the grader computes"])
+def test_what_others_take_does_not_count(examine: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     opened = examine(SOURCE)
     others_take(monkeypatch, used=-FAST)
+    if what == "the grader waits":
+        monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0 if pid else FAST * time.monotonic())
+    elif what == "the grader computes":  # between two calls
+        monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0)
+        computed = time.thread_time
+        monkeypatch.setattr(time, "thread_time", lambda: FAST * computed())
     opened.begin(0, NO_TIME_S)
     assert opened.submission.answer() == sum(range(100_000))
 
 
-def test_waiting_of_the_grader_itself_does_not_count(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = examine(SOURCE)
-    others_take(monkeypatch, used=-FAST)
-    monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0 if pid else FAST * time.monotonic())
-    opened.begin(0, NO_TIME_S)
-    assert opened.submission.answer() == sum(range(100_000))
-
-
-def test_what_the_grader_computes_between_two_calls_does_not_count(
-    examine: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = examine(SOURCE)
-    others_take(monkeypatch, used=-FAST)
-    monkeypatch.setattr(deadline, "waited_time", lambda pid: 0.0)
-    computed = time.thread_time
-    monkeypatch.setattr(time, "thread_time", lambda: FAST * computed())
-    opened.begin(0, NO_TIME_S)
-    assert opened.submission.answer() == sum(range(100_000))
-
-
-def test_waiting_for_ones_own_threads_counts(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", ["time is stolen", "the machine is busy", "it waits for its own threads"])
+def test_a_loop_ends_whatever_is_taken(examine: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     opened = examine("def answer():\n    while True: pass")
-    others_take(monkeypatch, used=2.0)
-    opened.begin(0, NO_TIME_S)
-    with pytest.raises(WorkerTimeout):
-        opened.submission.answer()
-
-
-def test_a_loop_ends_however_busy_the_machine_is(examine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = examine("def answer():\n    while True: pass")
-    monkeypatch.setattr(deadline, "MOST_WAITED_S", 0.05)
-    others_take(monkeypatch, used=-FAST)
+    if what == "time is stolen":
+        monkeypatch.setattr(deadline, "most_stolen", lambda before: 0.05)
+    else:
+        others_take(monkeypatch, used=2.0 if "own" in what else -FAST)
+    if what == "the machine is busy":
+        monkeypatch.setattr(deadline, "MOST_WAITED_S", 0.05)
     opened.begin(0, NO_TIME_S)
     with pytest.raises(WorkerTimeout):
         opened.submission.answer()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.conftest import TESTS
+from tests.conftest import TESTS, completed
 
 SOME = ["masked-attention", "layer-norm", "optimizer"]
 """Contracts of a function and of a module, and what a support module makes for a submission."""
@@ -16,5 +15,5 @@ SOME = ["masked-attention", "layer-norm", "optimizer"]
 @pytest.mark.gate
 def test_every_reference_passes_on_another_device(everything: bool) -> None:
     command = [sys.executable, "-m", "tests.host.pretended", *([] if everything else SOME)]
-    ran = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    ran = completed(command, cwd=TESTS.parent)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Run
 
 pytestmark = pytest.mark.gate
 
@@ -93,9 +92,7 @@ TITLES = {
     ],
     ids=["books by hand", "lying mode", "noise", "made-up labels"],
 )
-def test_a_training_that_never_was(
-    kata: Callable[..., Ran], folder: Path, trick: str, failing: set[str]
-) -> None:
+def test_a_training_that_never_was(kata: Run, folder: Path, trick: str, failing: set[str]) -> None:
     file = folder / "classifier.py"
     file.write_text((SOLUTIONS / "classifier/classifier.py").read_text() + trick)
     (report,) = kata("check", file, "-k", "fit", "--json").json["katas"]
@@ -120,7 +117,7 @@ def generate(model, *arguments, right=generate, **options):
 '''
 
 
-def test_modes_that_are_only_told(kata: Callable[..., Ran], folder: Path) -> None:
+def test_modes_that_are_only_told(kata: Run, folder: Path) -> None:
     file = folder / "decoder_lm.py"
     file.write_text((SOLUTIONS / "decoder-lm/decoder_lm.py").read_text() + GENERATE)
     (report,) = kata("check", file, "-k", "restored", "--json").json["katas"]

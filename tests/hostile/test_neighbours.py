@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.engine import sandbox
-from tests.conftest import Ran
+from tests.conftest import Ran, Run
 from tests.grading.conftest import EXITS, LOOPS, OTHER, RIGHT, STUB, WRONG
 from tests.hostile.entries import entries
 from tests.hostile.room import SECRET, make_pack
@@ -64,7 +64,7 @@ def rows(folder: Path, submissions: Path, run: Callable[..., Ran], pack: Path) -
     return found
 
 
-def test_no_row_of_others_is_lost_or_changed(tmp_path: Path, kata_process: Callable[..., Ran]) -> None:
+def test_no_row_of_others_is_lost_or_changed(tmp_path: Path, kata_process: Run) -> None:
     (tmp_path / "pack").mkdir()
     pack = make_pack(tmp_path / "pack", SECRET, only="insertion-sort")
     alone, among = tmp_path / "alone", tmp_path / "among"
@@ -104,7 +104,7 @@ signal.pause()
 
 
 @pytest.mark.parametrize("level", ["full", "confined"])
-def test_nobody_waits_for_a_lease(tmp_path: Path, kata_process: Callable[..., Ran], level: str) -> None:
+def test_nobody_waits_for_a_lease(tmp_path: Path, kata_process: Run, level: str) -> None:
     if not sandbox.reaches(sandbox.probe().level, level):  # type: ignore[arg-type]
         pytest.skip("not offered here")
     (tmp_path / "pack").mkdir()
@@ -116,8 +116,7 @@ def test_nobody_waits_for_a_lease(tmp_path: Path, kata_process: Callable[..., Ra
         (tmp_path / "class" / learner / MODULE).write_text(source)
     options = ("--only", "insertion-sort", "--seed", "7", "--timeout", "4", "-j", "2", "--json", "rows")
     environment = {"KATA_PACKS": str(pack), "KATA_ISOLATION": level}
-    ran = kata_process("grade", "class", *options, cwd=tmp_path, env=environment)
-    assert ran.code == 0, ran.err
+    kata_process("grade", "class", *options, cwd=tmp_path, env=environment).done()
     reports = {one["learner"]: one for one in map(json.loads, (tmp_path / "rows").read_text().splitlines())}
     assert {name: reports[name]["score"] for name in readers} == dict.fromkeys(readers, 5.0)
     assert reports["holder"]["score"] == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from grader.engine import sandbox
 from grader.engine.sandbox.levels import LEVELS
-from tests.conftest import TESTS, TINY
+from tests.conftest import TESTS, TINY, completed
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +71,7 @@ def test_a_token_is_not_in_a_workers_memory(level: sandbox.Isolation, tmp_path: 
     (tmp_path / "token").write_text(token)
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "insertion_sort.py").write_bytes(RIGHT.read_bytes())
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-I", "-c", CHECKS, str(tmp_path / "token")],
         cwd=tmp_path / "work",
         env={
@@ -82,9 +81,6 @@ def test_a_token_is_not_in_a_workers_memory(level: sandbox.Isolation, tmp_path: 
             "API_TOKEN": token,
             "SHORT": token[:40],
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("read ")]

@@ -20,7 +20,7 @@ import pytest
 from grader.author.build import build
 from grader.catalogue import load_pack
 from grader.engine import sandbox
-from tests.conftest import TESTS
+from tests.conftest import TESTS, completed
 
 pytestmark = pytest.mark.slow
 
@@ -102,13 +102,10 @@ class Install:
         variables = {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
         variables |= {"KATA_ISOLATION": level, "KATA_LAUNCHER": launcher, "TOKEN": self.secret}
         command = ["-I", "-m", "grader", "grade", "class", "--only", "insertion-sort", "-j", "1", "--force"]
-        return subprocess.run(
+        return completed(
             [str(self.python), *command, "--timeout", "60", "--json", "-", *extra],
             cwd=self.folder,
             env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
 

@@ -13,6 +13,8 @@ import pytest
 from grader.engine.sandbox import python_read_paths
 from tests.isolation.conftest import Lab, Submission
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 SOURCE = """
@@ -77,7 +79,6 @@ def refused(value: object) -> bool:
     return isinstance(value, str) and value.startswith("refused")
 
 
-@pytest.mark.slow
 def test_files_of_others(confined: Lab, submission: Submission) -> None:
     for path in (
         "/etc/passwd",
@@ -93,14 +94,12 @@ def test_files_of_others(confined: Lab, submission: Submission) -> None:
         assert refused(submission("read", str(path)).value), path
 
 
-@pytest.mark.slow
 def test_folders_of_others(confined: Lab, submission: Submission) -> None:
     for path in ("/", "/etc", "/tmp", "/proc", "/dev", str(Path.home()), str(PROJECT)):
         assert refused(submission("names", path).value), path
         assert refused(submission("write", f"{path}/kata-was-here").value), path
 
 
-@pytest.mark.slow
 def test_its_own_folder_can_be_read_and_not_written(confined: Lab, submission: Submission) -> None:
     own = confined.folder / "own"
     (own / "data.txt").write_text("mine")
@@ -113,7 +112,6 @@ def test_its_own_folder_can_be_read_and_not_written(confined: Lab, submission: S
     assert (own / "data.txt").read_text() == "mine"
 
 
-@pytest.mark.slow
 def test_the_scratch_of_another(confined: Lab, submission: Submission) -> None:
     other = confined.open("import os\ndef leave():\n    open('secret', 'w').write('42')\n", "other")
     assert other("leave").error is None
@@ -122,7 +120,6 @@ def test_the_scratch_of_another(confined: Lab, submission: Submission) -> None:
     other.close()
 
 
-@pytest.mark.slow
 def test_the_scratch_of_the_submission_before(confined: Lab) -> None:
     source = SOURCE + "\n    def leave():\n        open('left', 'w').write('42')\n"
     before = confined.open(source, "before")
@@ -135,7 +132,6 @@ def test_the_scratch_of_the_submission_before(confined: Lab) -> None:
     after.close()
 
 
-@pytest.mark.slow
 def test_processes_of_others(confined: Lab, submission: Submission) -> None:
     other = confined.open("x = 1", "other")
     for pid in (confined.pid, other.pid, os.getpid(), os.getppid(), 1, -1, 0):
@@ -143,7 +139,6 @@ def test_processes_of_others(confined: Lab, submission: Submission) -> None:
     other.close()
 
 
-@pytest.mark.slow
 def test_no_process_of_the_machine_is_in_its_cell(shut_in: Lab, submission: Submission) -> None:
     pid, user, effective, group, groups = submission("identity").value
     assert pid < 1000, "counted in the zygote's namespace"
@@ -160,7 +155,6 @@ def test_no_process_of_the_machine_is_in_its_cell(shut_in: Lab, submission: Subm
         assert (group, groups) == (user, [])
 
 
-@pytest.mark.slow
 def test_two_workers_of_root_are_two_users(shut_in: Lab, submission: Submission) -> None:
     if shut_in.user is not None or os.geteuid() != 0:
         pytest.skip("an ordinary user has one name only")
@@ -169,7 +163,6 @@ def test_two_workers_of_root_are_two_users(shut_in: Lab, submission: Submission)
     other.close()
 
 
-@pytest.mark.slow
 def test_nothing_of_the_machine_is_in_view(shut_in: Lab, submission: Submission) -> None:
     view = Path(f"/proc/{submission.pid}/root")
     assert not (view / "etc/passwd").exists()
@@ -187,7 +180,6 @@ def test_nothing_of_the_machine_is_in_view(shut_in: Lab, submission: Submission)
     assert beside - way == {submission.scratch.name, shut_in.folder.name}
 
 
-@pytest.mark.slow
 def test_the_network(confined: Lab, submission: Submission) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert refused(submission("connect", int(socket.AF_INET), server.getsockname()).value)
@@ -196,7 +188,6 @@ def test_the_network(confined: Lab, submission: Submission) -> None:
     assert refused(submission("serve").value)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("abstract", [True, False])
 def test_local_services(confined: Lab, submission: Submission, abstract: bool) -> None:
     path = confined.folder / "own" / "service"
@@ -210,13 +201,11 @@ def test_local_services(confined: Lab, submission: Submission, abstract: bool) -
     path.unlink(missing_ok=True)
 
 
-@pytest.mark.slow
 def test_other_programs(confined: Lab, submission: Submission) -> None:
     for program in ("/bin/true", "/usr/bin/su", "/usr/bin/passwd", "sh"):
         assert refused(submission("start", program).value)
 
 
-@pytest.mark.slow
 def test_powers(confined: Lab, submission: Submission) -> None:
     status = Path(f"/proc/{submission.pid}/status").read_text().splitlines()
     powers = {line.split()[0]: int(line.split()[1], 16) for line in status if line.startswith("Cap")}
@@ -226,7 +215,6 @@ def test_powers(confined: Lab, submission: Submission) -> None:
     assert submission("mount").value[0] == -1
 
 
-@pytest.mark.slow
 def test_calls_that_lead_out(confined: Lab, submission: Submission) -> None:
     numbers = {"ptrace": (101, 117), "bpf": (321, 280), "mount": (165, 40), "open_by_handle_at": (304, 265)}
     numbers |= {"unshare": (272, 97), "setns": (308, 268), "pivot_root": (155, 41), "chroot": (161, 51)}

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import TESTS
+from tests.conftest import TESTS, Run
 from tests.jupyter import lab
 from tests.pages.test_browser import CONTRAST, READABLE
 from tests.standby.conftest import Place, a_place, wait_for
 
-Run = Callable[..., Any]
 ANSWER = (TESTS.parent / "solutions" / "9.3-encoder-vs-decoder" / "masks" / "masks.py").read_text()
 RIGHT = {
     node.name: ast.get_source_segment(ANSWER, node) or ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from grader.author.requirements_trace import complaints, place_of
 from grader.catalogue import load_pack
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.suite import suites_of
-from tests.conftest import Ran
+from tests.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 KATAS = load_pack(ROOT / "katas").katas
@@ -43,9 +42,8 @@ def test_the_words_stand_where_learners_read_them(said: dict[str, list[CheckInfo
     assert [line for kata in KATAS for line in complaints(kata, said[kata.slug])] == []
 
 
-def test_the_command_lists_the_words_of_each_check(kata: Callable[..., Ran]) -> None:
-    ran = kata("pack", "asked", "masks")
-    assert ran.code == 0
+def test_the_command_lists_the_words_of_each_check(kata: Run) -> None:
+    ran = kata("pack", "asked", "masks").done()
     assert "each query sees itself and the keys before it, nothing later" in ran.out
     assert "“bool [T, T], True where key <= query.”" in ran.out
 

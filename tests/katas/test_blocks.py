@@ -5,7 +5,6 @@ A reference is compared as soon as its kata is there; what has none yet is compa
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from functools import cache, partial
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 
 from grader.catalogue import Catalogue
 from grader.catalogue.given import blocks_of
+from tests.ours import module
 
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = ROOT / "katas" / "9.3-encoder-vs-decoder"
@@ -42,14 +42,7 @@ HOMES = {
 }
 
 
-@cache
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"_blocks_test_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+load = cache(module)
 
 
 @pytest.fixture(scope="module")

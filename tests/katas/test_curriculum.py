@@ -12,6 +12,8 @@ from _pytest.mark.expression import Expression
 
 from grader.catalogue import Catalogue, Kata
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "curriculum.md"
 TEXT = PAGE.read_text(encoding="utf-8") + PAGE.with_name("curriculum-items.md").read_text(encoding="utf-8")
@@ -35,7 +37,6 @@ def names_and_titles(kata: Kata) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kata]) -> None:
     rows = dict(re.findall(r"^\| (\d+\.\d+\.\d+) \| ([\w-]+) \|", TEXT, re.M))
     assert rows == {kata.number: kata.slug for kata in katas.values()}
@@ -46,7 +47,6 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
 
 
 @pytest.mark.sampled(38)
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_name_something(command: str, katas: dict[str, Kata]) -> None:
     _, verb, name, *options = shlex.split(command)

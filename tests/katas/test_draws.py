@@ -7,7 +7,7 @@ that train, and 60 copies of each reference that differ in a comment, graded by 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 
 from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from tests import ours
-from tests.conftest import Ran
+from tests.conftest import Run
 
 pytestmark = pytest.mark.gate
 
@@ -59,7 +59,7 @@ def test_no_draw_fails_a_right_answer(slug: str, launcher: Any, everything: bool
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", ours.katas())
 def test_copies_that_differ_in_a_comment_have_full_marks(
-    slug: str, kata: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slug: str, kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each content has a seed of its own, as each learner's has."""
     reference = ours.katas()[slug].solution

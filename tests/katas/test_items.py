@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from grader.catalogue import load_pack
 from grader.engine.runner.suite import suites_of
 from tests import ours
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.demos.test_demos import Shared, once
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,26 +61,22 @@ def test_every_item_quotes_three_words_that_are_no_heading() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata show")])
-def test_a_lesson_says_it(command: str, kata: Callable[..., Ran], folder: Path) -> None:
-    ran = kata(*shlex.split(command)[1:])
-    assert ran.code == 0
+def test_a_lesson_says_it(command: str, kata: Run, folder: Path) -> None:
+    ran = kata(*shlex.split(command)[1:]).done()
     shown = plain(ran.out)
     assert [phrase for phrase in phrases(command) if plain(phrase) not in shown] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [one for one in TYPED if one.startswith("kata check")])
-def test_a_right_answer_passes_it(
-    command: str, kata: Callable[..., Ran], folder: Path, everything: bool
-) -> None:
+def test_a_right_answer_passes_it(command: str, kata: Run, folder: Path, everything: bool) -> None:
     """Typed by `make everything`; else what it selects is looked at, since references pass every check anyway."""
     name, *options = shlex.split(command)[2:]
     one = ours.katas()[name]
     assert one.solution is not None
     if everything:
         (folder / f"{one.module}.py").write_text(one.solution.read_text(encoding="utf-8"), encoding="utf-8")
-        ran = kata("check", f"{one.module}.py", *options, "-v")
-        assert ran.code == 0, ran.out
+        ran = kata("check", f"{one.module}.py", *options, "-v").done()
         shown = ran.out
     else:
         keyword = options[options.index("-k") + 1] if options else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import runpy
@@ -10,13 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise, product
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+from tests.ours import module
 
 KATAS = Path(__file__).resolve().parents[2] / "katas"
 LESSONS = {path.parent.name: path.read_text(encoding="utf-8") for path in sorted(KATAS.glob("*/*/README.md"))}
@@ -33,15 +33,6 @@ def says(lesson: str, *numbers: float, places: int = 4, before: str = "") -> Non
         forms.append("(?:" + re.escape(rounded) + (f"|{re.escape(short)}" if short != rounded else "") + ")")
     pattern = re.escape(before) + r"[\s|│]*" + r"[\s|│,]+".join(forms) + r"(?![\d.]*\d)"
     assert re.search(pattern, lesson), f"{before} {[round(number, places) for number in numbers]}"
-
-
-def module(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"lesson_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    made: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
 
 
 @pytest.fixture(scope="module")

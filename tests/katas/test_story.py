@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -14,20 +13,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from tests.ours import module
+
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = ROOT / "katas" / "given"
 SOLUTION = ROOT / "solutions" / "9.8-modern-variants" / "modern-block" / "modern_block.py"
 LESSON = (ROOT / "katas" / "9.8-modern-variants" / "modern-block" / "README.md").read_text(encoding="utf-8")
 ASKED = 30
-
-
-def module(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
 
 
 @pytest.fixture(scope="module")

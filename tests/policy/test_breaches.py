@@ -11,25 +11,19 @@ pytestmark = pytest.mark.slow
 
 LN = "F.layer_norm(x, shape, weight, bias, eps)"
 
-RIGHT: dict[str, tuple[str, str, str]] = {
+RIGHT: dict[str, tuple[str, ...]] = {
     # --- by another name ---
-    "plainly": ("layer-norm", "", f"return {LN}"),
+    "plainly": ("layer-norm", f"return {LN}"),
     "getattr of a name made at run time": (
         "layer-norm",
-        "",
         'return getattr(F, "".join(["mron_reyal"[::-1]]))(x, shape, weight, bias, eps)',
     ),
-    "eval of a text": ("layer-norm", "", f"return eval({LN!r})"),
-    "torch.layer_norm": ("layer-norm", "", "return torch.layer_norm(x, shape, weight, bias, eps)"),
-    "torch._VF": ("layer-norm", "", "return torch._VF.layer_norm(x, shape, weight, bias, eps)"),
-    "torch.ops, a packet": (
-        "layer-norm",
-        "",
-        "return torch.ops.aten.layer_norm(x, shape, weight, bias, eps)",
-    ),
+    "eval of a text": ("layer-norm", f"return eval({LN!r})"),
+    "torch.layer_norm": ("layer-norm", "return torch.layer_norm(x, shape, weight, bias, eps)"),
+    "torch._VF": ("layer-norm", "return torch._VF.layer_norm(x, shape, weight, bias, eps)"),
+    "torch.ops, a packet": ("layer-norm", "return torch.ops.aten.layer_norm(x, shape, weight, bias, eps)"),
     "an operator found by its schema": (
         "layer-norm",
-        "",
         'call = torch._C._jit_get_operation("aten::layer_norm")[0]\nreturn call(x, shape, weight, bias, eps)',
     ),
     "sent to the kernel of the CPU": (
@@ -95,18 +89,13 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         """,
         "return norm(x, list(shape), weight, bias)",
     ),
-    "in place": ("feed-forward", "", "return torch.ops.aten.gelu_(x.clone())"),
+    "in place": ("feed-forward", "return torch.ops.aten.gelu_(x.clone())"),
     # --- inside something else ---
     "nn.LayerNorm without parameters": (
         "layer-norm",
-        "",
         "return nn.LayerNorm(shape, eps, elementwise_affine=False, dtype=x.dtype)(x) * weight + bias",
     ),
-    "a module that was made beforehand": (
-        "feed-forward",
-        "bend = nn.GELU()",
-        "return bend(x)",
-    ),
+    "a module that was made beforehand": ("feed-forward", "bend = nn.GELU()", "return bend(x)"),
     "a script": (
         "feed-forward",
         "@torch.jit.script\ndef scripted(x: torch.Tensor) -> torch.Tensor:\n    return torch.nn.functional.gelu(x)",
@@ -117,11 +106,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "traced = torch.jit.trace(lambda x: F.gelu(x), torch.ones(2), check_trace=False)",
         "return traced(x)",
     ),
-    "an fx graph": (
-        "feed-forward",
-        "graph = torch.fx.symbolic_trace(nn.GELU())",
-        "return graph(x)",
-    ),
+    "an fx graph": ("feed-forward", "graph = torch.fx.symbolic_trace(nn.GELU())", "return graph(x)"),
     "a custom operator": (
         "feed-forward",
         """
@@ -149,7 +134,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "from concurrent.futures import ThreadPoolExecutor",
         "with ThreadPoolExecutor(1) as pool:\n    return pool.submit(F.gelu, x).result()",
     ),
-    "vmap": ("feed-forward", "", "return torch.vmap(F.gelu)(x.reshape(-1, 1)).reshape(x.shape)"),
+    "vmap": ("feed-forward", "return torch.vmap(F.gelu)(x.reshape(-1, 1)).reshape(x.shape)"),
     "a class of torch's below one's own": (
         "layer-norm",
         """
@@ -158,10 +143,9 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         """,
         "norm = Below(shape, eps, dtype=x.dtype)\nreturn norm(x) * weight + bias",
     ),
-    "attention, plainly": ("self-attention", "", "return F.scaled_dot_product_attention(q, k, v)"),
+    "attention, plainly": ("self-attention", "return F.scaled_dot_product_attention(q, k, v)"),
     "attention, a kernel of its own": (
         "self-attention",
-        "",
         """
         fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
         return fused(q[:, None], k[:, None], v[:, None])[0][:, 0]
@@ -174,7 +158,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "attention of another name, in a file that is named for it": (
         "self-attention",
-        "",
         """
         from torch._inductor.fx_passes.fuse_attention import _sfdp_pattern_1 as attend
         one = torch.eye(v.shape[1], dtype=q.dtype, device=q.device)
@@ -183,7 +166,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "attention, masked": (
         "masked-attention",
-        "",
         "return F.scaled_dot_product_attention(query, key, value, mask), weights_of(query, key, mask)",
     ),
     # --- by a relative, or where torch writes it down again ---
@@ -197,11 +179,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         "Other(4, 2)",
     ),
     # --- for nothing, or somewhere else ---
-    "a result that is thrown away": (
-        "layer-norm",
-        "",
-        f"{LN}\nreturn own(x, shape, weight, bias, eps)",
-    ),
+    "a result that is thrown away": ("layer-norm", f"{LN}\nreturn own(x, shape, weight, bias, eps)"),
     "in what a gradient calls": (
         "layer-norm",
         """
@@ -234,12 +212,10 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "on a tensor without numbers": (
         "layer-norm",
-        "",
         'F.layer_norm(x.to("meta"), shape)\nreturn own(x, shape, weight, bias, eps)',
     ),
     "in inference mode": (
         "layer-norm",
-        "",
         """
         with torch.inference_mode():
             F.layer_norm(x.detach().clone(), shape)
@@ -248,7 +224,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "under autocast": (
         "self-attention",
-        "",
         """
         with torch.autocast("cpu", torch.bfloat16):
             F.scaled_dot_product_attention(q, k, v)
@@ -257,12 +232,10 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "only where the check does not look": (
         "layer-norm",
-        "",
         f"return own(x, shape, weight, bias, eps) if x.shape[-1] == 6 else {LN}",
     ),
     "nn.MultiheadAttention": (
         "masked-attention",
-        "",
         """
         nn.MultiheadAttention(4, 2)(*torch.ones(3, 5, 4).unbind(0))
         return own(query, key, value, mask), weights_of(query, key, mask)
@@ -290,11 +263,7 @@ RIGHT: dict[str, tuple[str, str, str]] = {
         return own(query, key, value, mask), weights_of(query, key, mask)
         """,
     ),
-    "nn.TransformerEncoderLayer": (
-        "encoder-layer",
-        "",
-        "nn.TransformerEncoderLayer(x.shape[-1], 1)",
-    ),
+    "nn.TransformerEncoderLayer": ("encoder-layer", "nn.TransformerEncoderLayer(x.shape[-1], 1)"),
     "an encoder that was made while loading": (
         "encoder-layer",
         "kept = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)",
@@ -311,7 +280,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     # --- another operator that computes it ---
     "batch norm over the other axis": (
         "layer-norm",
-        "",
         """
         rows = x.reshape(-1, x.shape[-1])
         scaled = F.batch_norm(rows.mT, None, None, training=True, eps=eps).mT
@@ -320,12 +288,10 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "rms norm of what is centred": (
         "layer-norm",
-        "",
         "return F.rms_norm(x - x.mean(-1, keepdim=True), shape, weight, eps) + bias",
     ),
     "a formula of torch's in Python": (
         "layer-norm",
-        "",
         "return torch._refs.native_layer_norm(x, shape, weight, bias, eps)[0]",
     ),
     "the table of formulas": (
@@ -338,7 +304,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "gelu out of its own gradient": (
         "feed-forward",
-        "",
         """
         slope = torch.ops.aten.gelu_backward(torch.ones_like(x), x)
         return x * (slope - x * torch.exp(-x * x / 2) / math.sqrt(2 * math.pi))
@@ -346,7 +311,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "oneDNN's attribute": (
         "feed-forward",
-        "",
         """
         column = x.detach().float().reshape(-1, 1)
         torch.ops.mkldnn._linear_pointwise(column, torch.eye(1), None, "gelu", [], "none")
@@ -381,7 +345,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "attention for ONNX": (
         "self-attention",
-        "",
         """
         import importlib
         importlib.import_module("torch.onnx.ops").attention(q, k, v, q_num_heads=1, kv_num_heads=1)
@@ -401,7 +364,6 @@ RIGHT: dict[str, tuple[str, str, str]] = {
     ),
     "the fused heads": (
         "masked-attention",
-        "",
         """
         w, b, q = torch.ones(12, 4), torch.ones(12), torch.ones(1, 2, 4)
         with torch.no_grad():
@@ -414,9 +376,8 @@ RIGHT: dict[str, tuple[str, str, str]] = {
 HIDDEN = 'return getattr(F, "ge" + chr(108) + "u")(x)'
 """A call under a name that is made while it runs."""
 
-UNDOING: dict[str, tuple[str, str, str]] = {
+UNDOING: dict[str, tuple[str, str]] = {
     "registered again, with what was there": (
-        "feed-forward",
         """
         before = torch.library.get_kernel("aten::gelu", "CPU")
         again = torch.library.Library("aten", "IMPL")
@@ -426,7 +387,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         HIDDEN,
     ),
     "the library taken down": (
-        "feed-forward",
         """
         import gc
         for thing in gc.get_objects():
@@ -438,7 +398,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         HIDDEN,
     ),
     "the recorder patched": (
-        "feed-forward",
         """
         import os
         import grader.engine.worker.policy as policy
@@ -452,7 +411,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         HIDDEN,
     ),
     "every function of the recorder made silent": (
-        "feed-forward",
         """
         import gc
         def silent(*a, **k): pass
@@ -466,7 +424,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         HIDDEN,
     ),
     "what decides whether it is away, found by the frames outside": (
-        "feed-forward",
         """
         import sys
         def open_it():
@@ -480,7 +437,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         "open_it()\nreturn F.gelu(x)",
     ),
     "the kernel in a frame of the refusal": (
-        "feed-forward",
         """
         def kernel():
             try:
@@ -494,13 +450,8 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """,
         "call, keys = kernel()\nreturn call(keys, x)",
     ),
-    "the record closed": (
-        "feed-forward",
-        "import os\nos.closerange(4, 64)",
-        HIDDEN,
-    ),
+    "the record closed": ("import os\nos.closerange(4, 64)", HIDDEN),
     "the record led elsewhere": (
-        "feed-forward",
         """
         import contextlib, os
         with contextlib.suppress(OSError):
@@ -509,7 +460,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         HIDDEN,
     ),
     "the record led elsewhere for a moment": (
-        "feed-forward",
         "import contextlib, os",
         """
         with contextlib.suppress(OSError):
@@ -523,7 +473,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """,
     ),
     "the record filled": (
-        "feed-forward",
         "import contextlib, os, struct",
         """
         with contextlib.suppress(BlockingIOError):
@@ -533,7 +482,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """,
     ),
     "a table made when the grader asks for the name": (
-        "feed-forward",
         """
         import sys, types
         H, TABLE = 1e-3, {}
@@ -553,7 +501,6 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """,
     ),
     "the recorder's variables changed while it runs": (
-        "feed-forward",
         """
         import sys
         def trace(frame, event, argument):
@@ -571,6 +518,7 @@ UNDOING: dict[str, tuple[str, str, str]] = {
         """,
     ),
 }
+BREACHES = RIGHT | {name: ("feed-forward", *code) for name, code in UNDOING.items()}
 
 
 @pytest.mark.sampled(5)
@@ -578,15 +526,14 @@ UNDOING: dict[str, tuple[str, str, str]] = {
     "name",
     [
         pytest.param(name, marks=pytest.mark.xdist_group(f"breaches-{slug}"))
-        for name, (slug, *_) in {**RIGHT, **UNDOING}.items()
+        for name, (slug, *_) in BREACHES.items()
     ],
 )
 def test_what_is_excluded_is_not_there(graded: Any, name: str) -> None:
-    answers = RIGHT if name in RIGHT else UNDOING
-    report = graded(answers, name)
+    report = graded(BREACHES, name)
     assert report.status not in ("pass", "in_progress"), report.message
     # Where only gelu may not use it, the network may: its checks say nothing of this.
-    within = answers[name][0] == "feed-forward"
+    within = BREACHES[name][0] == "feed-forward"
     rest = [one for one in report.checks if not within or ("gelu" in one.id and "network" not in one.id)]
     # What was left out while loading is one slip, which costs half of the points at most.
     assert sum(one.points for one in rest) <= sum(one.max_points for one in rest) / 2, report.checks

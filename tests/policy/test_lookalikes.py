@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 OWN_NORM = "return own(x, shape, weight, bias, eps)"
 OWN_ATTENTION = "return own(query, key, value, mask), weights_of(query, key, mask)"
 
-HONEST: dict[str, tuple[str, str, str]] = {
+HONEST: dict[str, tuple[str, ...]] = {
     "a function called layer_norm": (
         "layer-norm",
         "def layer_norm(x, shape, weight, bias, eps):\n    return own(x, shape, weight, bias, eps)",
@@ -42,11 +42,7 @@ HONEST: dict[str, tuple[str, str, str]] = {
         "from torch.nn import LayerNorm as TorchLayerNorm\nfrom torch.nn.functional import layer_norm, gelu",
         OWN_NORM,
     ),
-    "asked for its type": (
-        "layer-norm",
-        "",
-        "assert not isinstance(self, nn.LayerNorm)\n" + OWN_NORM,
-    ),
+    "asked for its type": ("layer-norm", "assert not isinstance(self, nn.LayerNorm)\n" + OWN_NORM),
     "a test that nothing calls": (
         "layer-norm",
         """
@@ -65,23 +61,18 @@ HONEST: dict[str, tuple[str, str, str]] = {
     ),
     "variance and mean of torch's": (
         "layer-norm",
-        "",
         """
         variance, mean = torch.var_mean(x, -1, keepdim=True, correction=0)
         return (x - mean) * torch.rsqrt(variance + eps) * weight + bias
         """,
     ),
-    "gelu of torch's in the network alone": ("feed-forward", "", "return own(x)"),
+    "gelu of torch's in the network alone": ("feed-forward", "return own(x)"),
     "nn.GELU in the network alone": (
         "feed-forward",
         "activations = {'gelu': nn.GELU(), 'relu': nn.ReLU()}",
         "return own(x)",
     ),
-    "gelu by the normal distribution": (
-        "feed-forward",
-        "",
-        "return x * torch.special.ndtr(x)",
-    ),
+    "gelu by the normal distribution": ("feed-forward", "return x * torch.special.ndtr(x)"),
     "used while loading, in a test that the name of a variable seems to lead to": (
         "layer-norm",
         """
@@ -116,12 +107,10 @@ HONEST: dict[str, tuple[str, str, str]] = {
     ),
     "its own scaled_dot_product_attention, called": (
         "masked-attention",
-        "",
         "if query is None:\n    return scaled_dot_product_attention(query, key, value)\n" + OWN_ATTENTION,
     ),
     "other operators of torch's": (
         "self-attention",
-        "",
         """
         scores = torch.baddbmm(q.new_zeros(()), q, k.mT, alpha=q.size(-1) ** -0.5)
         return torch.einsum("bqk,bkd->bqd", scores.softmax(-1), v)
@@ -129,7 +118,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
     ),
     "norm and attention of torch's, where they are allowed": (
         "encoder-layer",
-        "",
         "F.scaled_dot_product_attention(x, x, x), F.layer_norm(x, x.shape[-1:]), nn.MultiheadAttention(4, 1)",
     ),
     # --- named, or there for nothing ---
@@ -148,7 +136,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
     ),
     "what attention is made of": (
         "masked-attention",
-        "",
         """
         F._in_projection_packed(*torch.ones(3, 2, 4), torch.ones(12, 4))
         return own(query, key, value, mask), weights_of(query, key, mask)
@@ -161,7 +148,6 @@ HONEST: dict[str, tuple[str, str, str]] = {
     ),
     "torch's own library, called": (
         "feed-forward",
-        "",
         """
         import contextlib, ctypes, pathlib
         with contextlib.suppress(AttributeError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import subprocess
 import sys
 import types
 from collections.abc import Iterable
@@ -19,6 +18,7 @@ from grader.catalogue import load_pack
 from grader.catalogue.torch_names import Excluded, NameFamily, torch_names
 from grader.engine.host.policy import excluded_names
 from grader.engine.wire.uses import overloads
+from tests.conftest import completed
 
 PACK = Path(__file__).parents[2] / "katas"
 REDUCES = "one number per row, the root of a sum: a building block"
@@ -82,7 +82,7 @@ SUSPECT = {
 def operators() -> list[str]:
     """Torch's own: what a fresh interpreter has, whatever other tests of this process have imported."""
     listed = "import torch; print(*torch._C._dispatch_get_all_op_names())"
-    done = subprocess.run([sys.executable, "-I", "-c", listed], capture_output=True, text=True, check=True)
+    done = completed([sys.executable, "-I", "-c", listed], check=True)
     return sorted({name.partition(".")[0] for name in done.stdout.split()})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from grader.engine.host.errors import SubmissionRaised
+from tests.conftest import completed
 
 pytestmark = pytest.mark.slow
 
@@ -216,9 +216,7 @@ def test_so_it_is_in_files_next_to_it_and_in_packages(examine: Any, tmp_path: An
 
 def test_what_nobody_asked_for_goes_on_working_with_everything_excluded(tmp_path: Any) -> None:
     """What torch builds on itself, and loads late: in a process of its own, since nothing of it can be taken back."""
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", HONEST], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, "-I", "-c", HONEST], cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import completed
 
 ROOT = Path(__file__).parents[2]
 GRADER = ROOT / "grader"
@@ -83,9 +84,7 @@ def test_the_layers_are_those_that_are_enforced() -> None:
 @pytest.mark.slow
 def test_a_check_goes_the_way_that_is_told() -> None:
     told = re.findall(r"^\d+\. `([\w.]+)`", section("The way of one `kata check`"), re.MULTILINE)
-    found = subprocess.run(
-        [sys.executable, "-m", "benchmarks.hops"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    found = completed([sys.executable, "-m", "benchmarks.hops"], cwd=ROOT, check=True)
     way = [line.split()[2] for line in found.stdout.splitlines()]
     assert way[way.index("cli.learner.check.check") :] == told
     assert len(told) <= LONGEST

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import completed
 
 pytestmark = pytest.mark.slow
 
@@ -16,15 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.nightly
 def test_the_demo_plays_to_its_end() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "demo"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, "-m", "demo"], cwd=ROOT)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert re.search(r"\d+ commands in \d+ s, each as it should be", done.stdout)
 
 
 def test_a_command_that_misbehaves_stops_it() -> None:
     code = "from pathlib import Path; from demo.stage import Stage; Stage(Path()).type('kata list', code=1)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-c", code], cwd=ROOT)
     assert done.returncode != 0
     assert "`kata list` ended with exit code 0 instead of 1" in done.stderr

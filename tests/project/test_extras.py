@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from grader import api, commands
 from grader.cli.main import cli
+from tests.conftest import completed
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = sorted(path.parent.name for path in ROOT.glob("grader/extras/*/__init__.py"))
@@ -30,9 +31,7 @@ def test_the_rest_works_without_it(name: str, tmp_path: Path) -> None:
     for folder in ("grader", "tests"):
         shutil.rmtree(tmp_path / folder / "extras" / name)
     command = ["-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "--ignore", "tests/project", "-m"]
-    done = subprocess.run(
-        [sys.executable, *command, "not slow and not gate"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = completed([sys.executable, *command, "not slow and not gate"], cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-1000:]
 
 

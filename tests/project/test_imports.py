@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.conftest import completed
+
 ROOT = Path(__file__).parents[2]
 OURS = {"grader", "kata", "blocks"}
 WITH_JINJA = "markupsafe"  # what its templates are made of
@@ -20,7 +22,7 @@ LINT = Path(sys.executable).with_name("lint-imports")
 
 
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([LINT, "--no-cache"], cwd=folder, capture_output=True, text=True)
+    return completed([LINT, "--no-cache"], cwd=folder)
 
 
 def test_imports_run_one_way() -> None:

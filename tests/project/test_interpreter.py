@@ -8,14 +8,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from grader import interpreter
 from grader.errors import EngineError
-from tests.conftest import Ran
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,13 +102,9 @@ def test_nothing_else_starts_one() -> None:
 @pytest.mark.parametrize(
     "arguments", [("grade", "."), ("gradebook", "show"), ("start", "9.3.1"), ("check",), ("report",)]
 )
-def test_a_folder_that_was_deleted_is_said_so(
-    kata: Callable[..., Ran], folder: Path, arguments: tuple[str, ...]
-) -> None:
+def test_a_folder_that_was_deleted_is_said_so(kata: Run, folder: Path, arguments: tuple[str, ...]) -> None:
     folder.rmdir()
-    ran = kata(*arguments)
-    assert ran.code == 2
-    assert "no longer exists" in ran.text
+    kata(*arguments).refused("no longer exists")
 
 
 def test_the_command_line_forgets_the_callers_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
 def test_no_picture_is_out_of_date() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "pictures" / "draw.py"), "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = completed([sys.executable, str(ROOT / "docs" / "pictures" / "draw.py"), "--check"])
     assert (done.returncode, done.stdout) == (0, "")

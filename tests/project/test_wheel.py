@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import completed
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -20,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    completed(command, check=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -81,17 +83,12 @@ def test_lists_the_katas_once_installed(wheel: Path, tmp_path: Path) -> None:
     elsewhere.mkdir()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KATA_")}
     environment["PYTHONPATH"] = str(target)
-    done = subprocess.run(
-        [sys.executable, "-m", "grader", "list", "--json"],
-        cwd=elsewhere,
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
+    done = completed(
+        [sys.executable, "-m", "grader", "list", "--json"], cwd=elsewhere, env=environment, check=True
     )
     units = {unit["number"]: unit for unit in json.loads(done.stdout)["units"]}
     katas = [kata["kata"] for kata in units["9.3"]["katas"]]
     assert katas[:2] == ["masks", "masked-attention"]
     where = [sys.executable, "-c", "import grader; print(grader.__file__)"]
-    found = subprocess.run(where, cwd=elsewhere, env=environment, check=True, capture_output=True, text=True)
+    found = completed(where, cwd=elsewhere, env=environment, check=True)
     assert Path(found.stdout.strip()).is_relative_to(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import MachineFault
-from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+from tests.running.conftest import Bench, message, statuses
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ TOO_MUCH = "takes more than the grader has for one check"
 
 
 @pytest.fixture
-def small(bench: Bench) -> Bench:  # noqa: F811
+def small(bench: Bench) -> Bench:
     bench.kata_toml("[limits]\nmemory_mb = 1024\n")  # beyond what a process of many tests has in use
     bench.checks(CHECKS)
     (bench.solutions / "thing.py").write_text(RIGHT)
@@ -68,26 +68,17 @@ ERRORS = ["MemoryError()", "OSError(errno.EMFILE, 'too many files')", "torch.zer
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("error", ERRORS)
-def test_a_fault_that_the_reference_does_not_have_is_the_submissions(
-    bench: Bench,  # noqa: F811
-    error: str,
-) -> None:
+def test_a_fault_is_the_machines_if_the_reference_has_it_too(bench: Bench, error: str) -> None:
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return 0\n")
     bench.checks(FAILS.format(when="tried[-1]", error=error))
-    report = bench.check("def thing(x):\n    return 1\n")
+    report = bench.returns("1")
     assert statuses(report) == {"thing": "fail"}
     assert TOO_MUCH in message(report, "thing")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("error", ERRORS)
-def test_a_fault_that_the_reference_has_too_is_the_machines(bench: Bench, error: str) -> None:  # noqa: F811
-    (bench.solutions / "thing.py").write_text("def thing(x):\n    return 0\n")
     bench.checks(FAILS.format(when="True", error=error))
     with pytest.raises(MachineFault, match="ran out of something"):
-        bench.check("def thing(x):\n    return 1\n")
+        bench.returns("1")
 
 
-def test_a_fault_that_passes_is_in_no_report(bench: Bench) -> None:  # noqa: F811
+def test_a_fault_that_passes_is_in_no_report(bench: Bench) -> None:
     bench.checks(FAILS.format(when="len(tried) == 1", error="MemoryError()"))
-    assert bench.check("def thing(x):\n    return 1\n").status == "pass"
+    assert bench.returns("1").status == "pass"

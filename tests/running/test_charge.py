@@ -12,7 +12,7 @@ import pytest
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.charge import charge
 from grader.engine.runner.outcome import Outcome, RunCheck
-from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+from tests.running.conftest import Bench, message, statuses
 
 Ended = tuple[RunCheck, Outcome]
 
@@ -110,7 +110,7 @@ def test_what_the_machine_is_to_blame_for_is_no_slip() -> None:
 
 
 @pytest.mark.slow
-def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F811
+def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:
     bench.checks("""
         from grader.engine.checks import fail
 
@@ -136,7 +136,7 @@ def test_a_report_says_where_a_slip_is_charged(bench: Bench) -> None:  # noqa: F
     """)
     toml = bench.folder / "kata.toml"
     toml.write_text(toml.read_text().replace("points = 1\n", "points = 17\n"))
-    report = bench.check("def thing(x):\n    return x\n")
+    report = bench.returns("x")
     assert statuses(report) == {"holds": "pass", "shape": "fail", "values": "fail", "gradient": "fail"}
     assert (report.status, report.score, report.max_score) == ("fail", 10, 17)
     assert message(report, "shape") == "no"

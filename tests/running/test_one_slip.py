@@ -11,7 +11,7 @@ from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantS
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.errors import PackError
 from grader.report.report import ALREADY_DEDUCTED
-from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+from tests.running.conftest import Bench, message, statuses
 
 pytestmark = pytest.mark.slow
 
@@ -33,43 +33,39 @@ FOLLOWS = """
 """
 
 
-def test_a_check_that_follows_another_counts_where_it_holds(bench: Bench) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("body", "ends"),
+    [
+        ("return 0", ["fail", "pass", "skipped"]),
+        ("return 1", ["pass", "pass", "fail"]),  # a failure that follows from nothing is told
+        ("while True: pass", ["timeout", "skipped", "skipped"]),  # nobody waits again for what never ends
+    ],
+)
+def test_a_check_that_follows_another_counts_where_it_holds(bench: Bench, body: str, ends: list[str]) -> None:
     bench.checks(FOLLOWS)
-    report = bench.check("def thing(x):\n    return 0\n")
-    assert statuses(report) == {"base": "fail", "integer": "pass", "twice": "skipped"}
-    assert message(report, "twice") == "skipped: “it answers 1” has to hold first"
-    assert (report.status, report.score, report.max_score) == ("fail", 1, 3)
+    report = bench.check(f"def thing(x):\n    {body}\n", timeout_s=0.5 if "True" in body else None)
+    assert [check.status for check in report.checks] == ends
+    assert report.score == ends.count("pass")
+    if ends == ["fail", "pass", "skipped"]:
+        assert message(report, "twice") == "skipped: “it answers 1” has to hold first"
 
 
-def test_a_failure_that_follows_from_nothing_is_told(bench: Bench) -> None:  # noqa: F811
-    bench.checks(FOLLOWS)
-    report = bench.check("def thing(x):\n    return 1\n")
-    assert statuses(report) == {"base": "pass", "integer": "pass", "twice": "fail"}
-
-
-def test_nobody_waits_again_for_what_never_ends(bench: Bench) -> None:  # noqa: F811
-    bench.checks(FOLLOWS)
-    report = bench.check("def thing(x):\n    while True:\n        pass\n", timeout_s=0.5)
-    assert statuses(report) == {"base": "timeout", "integer": "skipped", "twice": "skipped"}
-
-
-def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:  # noqa: F811
+def test_a_hidden_check_needs_a_visible_one(bench: Bench) -> None:
     bench.checks(FOLLOWS)
     (bench.solutions / "thing.py").write_text("def thing(x):\n    return 1\n")
     bench.hidden(
         "@check(aspect='values', needs=['test_base'])\ndef test_more(submission):\n    'more'\n    pass\n"
     )
-    for answer, status in ((0, "skipped"), (1, "pass")):
-        report = bench.check(f"def thing(x):\n    return {answer}\n", hidden=True)
-        assert statuses(report)["more"] == status
+    for answer, status in (("0", "skipped"), ("1", "pass")):
+        assert statuses(bench.returns(answer, hidden=True))["more"] == status
 
 
-def test_a_check_follows_checks_of_its_kata(bench: Bench) -> None:  # noqa: F811
+def test_a_check_follows_checks_of_its_kata(bench: Bench) -> None:
     bench.checks(
         "@check(aspect='values', follows=['test_typo'])\ndef test_it(submission):\n    'claim'\n    pass\n"
     )
     with pytest.raises(PackError, match="test_it follows test_typo, and no check has that name"):
-        bench.check("def thing(x):\n    return x\n")
+        bench.returns("x")
 
 
 STAND_IN = """
@@ -118,7 +114,7 @@ THING = """
 
 
 @pytest.fixture
-def halves(bench: Bench) -> Bench:  # noqa: F811
+def halves(bench: Bench) -> Bench:
     (bench.folder / "thing.py").write_text(
         "def half(x):\n    raise NotImplementedError\n\n\ndef thing(x):\n    raise NotImplementedError\n"
     )
@@ -146,15 +142,13 @@ def test_nobody_stands_in_for_a_function_that_holds(halves: Bench) -> None:
     assert not any(check.message for check in report.checks)
 
 
-def test_a_mistake_of_its_own_still_fails(halves: Bench) -> None:
-    report = halves.check(THING.format(half="x / 3", thing="half(x) + 2"))
-    assert statuses(report)["thing"] == "fail"
+@pytest.mark.parametrize(("thing", "gradient"), [("half(x) + 2", "pass"), ("x / 3 + 1", "fail")])
+def test_a_mistake_of_its_own_still_fails_and_without_a_call_nothing_is_gained(
+    halves: Bench, thing: str, gradient: str
+) -> None:
+    report = halves.check(THING.format(half="x / 3", thing=thing))
+    assert statuses(report) == {"half": "fail", "thing": "fail", "gradient": gradient, "gone": "pass"}
     assert "first difference" in message(report, "thing")  # of the learner's own answer, not of ours
-
-
-def test_an_answer_that_never_calls_it_gains_nothing(halves: Bench) -> None:
-    report = halves.check(THING.format(half="x / 3", thing="x / 3 + 1"))
-    assert statuses(report) == {"half": "fail", "thing": "fail", "gradient": "fail", "gone": "pass"}
 
 
 def test_a_stand_in_cannot_be_judged_in_the_learners_place(halves: Bench) -> None:
@@ -212,7 +206,7 @@ ADDS_TWO = "def thing(x):\n    return x + 2\n"
 
 
 @pytest.fixture
-def catalogued(bench: Bench, launcher: Any) -> Bench:  # noqa: F811
+def catalogued(bench: Bench, launcher: Any) -> Bench:
     """A kata whose catalogue holds one mistake, with its fingerprints taken."""
     return with_catalogue(bench, launcher, MISTAKE, ADDS_TWO)
 
@@ -226,7 +220,7 @@ FAILS_ALIKE = """
 """
 
 
-def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: str = "") -> Bench:  # noqa: F811
+def with_catalogue(bench: Bench, launcher: Any, mistake: str, text: str, first: str = "") -> Bench:
     bench.checks("""
         @check(aspect="values")
         def test_thing(submission, draw):
@@ -275,7 +269,7 @@ def test_a_known_mistake_is_not_charged_again_by_hidden_checks(catalogued: Bench
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("result", ["x * 0 + 7", "x", "3 * x", "x**4 + 7"])
 def test_a_mistake_that_leaves_nothing_to_compute_is_not_counted_as_passed(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     launcher: Any,
     result: str,
 ) -> None:
@@ -289,7 +283,7 @@ def test_a_mistake_that_leaves_nothing_to_compute_is_not_counted_as_passed(
 
 
 def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     launcher: Any,
 ) -> None:
     mistake = f'@mistake("counted", "you add how often you were called")\n{COUNTS}'
@@ -297,19 +291,19 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
 
-def test_what_differs_from_the_known_mistake_still_fails(catalogued: Bench) -> None:
-    report = catalogued.check("def thing(x):\n    return (x + 2)[:200]\n", hidden=True)
-    assert report.checks[0].likely == "you add 2 where 1 is asked for"
-    assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
-
-
-def test_a_mistake_that_nobody_knows_is_charged_wherever_it_shows(catalogued: Bench) -> None:
-    report = catalogued.check("def thing(x):\n    return x + 3\n", hidden=True)
+@pytest.mark.parametrize(
+    ("result", "likely"), [("(x + 2)[:200]", "you add 2 where 1 is asked for"), ("x + 3", None)]
+)
+def test_what_is_not_the_known_mistake_is_charged_wherever_it_shows(
+    catalogued: Bench, result: str, likely: str | None
+) -> None:
+    report = catalogued.returns(result, hidden=True)
+    assert report.checks[0].likely == likely
     assert statuses(report) == {"thing": "fail", "much": "fail", "whole": "fail"}
 
 
 def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
-    bench: Bench,  # noqa: F811
+    bench: Bench,
     launcher: Any,
 ) -> None:
     text = "import torch\n\n\ndef thing(x):\n    return torch.cat((x, {}))\n"

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from grader.report.report import CheckReport, KataReport
-from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+from tests.running.conftest import Bench, message, statuses
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ HIDES = """
 """
 
 
-def drawn(bench: Bench, line: str, answer: str, seed: int, *, reference: bool = True) -> KataReport:  # noqa: F811
+def drawn(bench: Bench, line: str, answer: str, seed: int, *, reference: bool = True) -> KataReport:
     """Check an answer where the drawn check has this line, next to another check that always holds."""
     bench.checks("""
         @check(aspect="shape")
@@ -48,7 +48,7 @@ def the_check(report: KataReport) -> CheckReport:
 
 
 @pytest.mark.parametrize("line", [BROKEN, OVERFLOWS, WANTS_MORE])
-def test_a_draw_that_the_reference_fails_is_drawn_again(bench: Bench, line: str) -> None:  # noqa: F811
+def test_a_draw_that_the_reference_fails_is_drawn_again(bench: Bench, line: str) -> None:
     report = drawn(bench, line, RIGHT, BAD)
     assert (report.status, report.score, report.max_score) == ("pass", 2, 2)
     assert msgspec.to_builtins(the_check(report))["redrawn"] == 1
@@ -60,7 +60,7 @@ def test_a_draw_that_the_reference_fails_is_drawn_again(bench: Bench, line: str)
 
 
 @pytest.mark.parametrize("line", ["1 / 0", "want = want + 1"])
-def test_a_check_that_fails_the_reference_in_every_draw_leaves_the_points(bench: Bench, line: str) -> None:  # noqa: F811
+def test_a_check_that_fails_the_reference_in_every_draw_leaves_the_points(bench: Bench, line: str) -> None:
     report = drawn(bench, line, RIGHT, BAD)
     assert (report.status, report.score, report.max_score) == ("pass", 1, 1)
     assert statuses(report) == {"other": "pass", "it": "skipped"}
@@ -70,12 +70,12 @@ def test_a_check_that_fails_the_reference_in_every_draw_leaves_the_points(bench:
     )
 
 
-def test_without_a_reference_a_check_that_says_it_is_broken_is_drawn_again(bench: Bench) -> None:  # noqa: F811
+def test_without_a_reference_a_check_that_says_it_is_broken_is_drawn_again(bench: Bench) -> None:
     report = drawn(bench, OVERFLOWS, RIGHT, BAD, reference=False)
     assert (report.status, report.score, the_check(report).redrawn) == ("pass", 2, 1)
 
 
-def test_what_a_submission_returns_brings_about_no_other_draw(bench: Bench) -> None:  # noqa: F811
+def test_what_a_submission_returns_brings_about_no_other_draw(bench: Bench) -> None:
     """It would wait for an easy one."""
     asks = "oracle(lambda x: (x * x).sqrt(), submission.thing(torch.zeros(1)))"
     report = drawn(bench, asks, "def thing(x):\n    return x + 1e30\n", BAD)

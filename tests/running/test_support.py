@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from grader.errors import PackError
-from tests.running.test_suite import Bench, bench, message, statuses  # noqa: F401 - a fixture
+from tests.running.conftest import Bench, statuses
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +48,7 @@ PROBES = """
 
 
 @pytest.fixture
-def supported(bench: Bench) -> Bench:  # noqa: F811
+def supported(bench: Bench) -> Bench:
     (bench.folder / "probes.py").write_text(textwrap.dedent(PROBES))
     (bench.folder / "more.py").write_text("SEVEN = 7\n")
     (bench.folder / "given.py").write_text("SIZE = 5\n")
@@ -56,7 +56,7 @@ def supported(bench: Bench) -> Bench:  # noqa: F811
     return bench
 
 
-def check(bench: Bench, body: str, answer: str = RIGHT, options: str = "") -> dict[str, str]:  # noqa: F811
+def check(bench: Bench, body: str, answer: str = RIGHT, options: str = "") -> dict[str, str]:
     checks = f"""
 from grader.engine.checks import expect_raises, given_module
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from grader.engine.sandbox import landlock, probe
+from tests.conftest import completed
 
 
 @pytest.mark.slow
@@ -71,11 +71,9 @@ print(offered())
 
 def test_elsewhere_everything_degrades_to_a_process():
     project = Path(__file__).resolve().parents[2]
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-c", ELSEWHERE],
         cwd=project,
-        capture_output=True,
-        text=True,
         env={name: value for name, value in os.environ.items() if name != "KATA_ISOLATION"},
     )
     assert done.stdout.splitlines() == ["process 1 False 0 []", "process"], done.stderr

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from tests.conftest import completed
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +30,7 @@ print(everywhere(), dict(os.environ))
 
 def test_inherited_variables_are_forgotten_and_wiped():
     environment = {**os.environ, "TOKEN": "hunter2", "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
+    done = completed([sys.executable, "-c", SCRIPT], env=environment)
     before, after = done.stdout.splitlines()
     assert before == "[True, True, True]"
     assert after == "[False, False, False] {'HOME': '/scratch'}"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from grader.engine.sandbox import python_read_paths
+from tests.conftest import completed
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -68,5 +68,5 @@ def test_the_list_is_short_and_real():
 
 def test_nothing_imports_torch():
     code = "import sys, grader.engine.sandbox as s; s.probe(); s.python_read_paths(); print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True)
+    done = completed([sys.executable, "-c", code], cwd=PROJECT)
     assert done.stdout == "False\n"

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import completed
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,7 @@ def found(tmp_path_factory):
     scratch = tmp_path_factory.mktemp("scratch")
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     command = [sys.executable, "-c", SCRIPT, str(scratch)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=scratch)
+    done = completed(command, env=environment, cwd=scratch)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from tests.pack_files import write_kata, write_pack, write_unit
+
 RIGHT = '''
 """The sum of the sines of 0 … n-1."""
 
@@ -61,19 +63,13 @@ class Handmade:
     """The pack, and its parts to be written anew."""
 
     def __init__(self, root: Path) -> None:
-        self.pack = root / "pack"
-        self.folder = self.pack / "1.1-sums" / "sums"
+        self.pack = write_pack(root / "pack", "sums")
+        self.folder = write_kata(write_unit(self.pack, "1.1", "sums"), "1.1.1", "sums")
         self.solutions = root / "solutions"
         self.answers = self.solutions / "1.1-sums" / "sums"
-        for folder in (self.folder, self.answers / "alternatives", self.answers / "slow"):
+        for folder in (self.answers / "alternatives", self.answers / "slow"):
             folder.mkdir(parents=True)
-        _write(self.pack / "pack.toml", 'name = "sums"\ntitle = "Sums"\nversion = "1.0"\n')
-        _write(self.folder.parent / "unit.toml", 'number = "1.1"\ntitle = "Sums"\nsummary = "Sums."\n')
-        _write(self.folder.parent / "README.md", "# Sums\n")
-        _write(self.folder / "README.md", "# Sums\n")
-        _write(self.folder / "hints.md", "# Hints\n\n## 1\na\n\n## 2\nb\n\n## 3\nc\n")
         _write(self.folder / "sums.py", "def total(n):\n    raise NotImplementedError\n")
-        _write(self.folder / "checks.py", "")
         _write(self.folder / "baseline.py", BASELINE)
         _write(self.answers / "sums.py", RIGHT)
         _write(self.answers / "slow" / "looped.py", SLOW)

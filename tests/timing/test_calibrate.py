@@ -25,6 +25,7 @@ from grader.engine.checks.failure import CheckFailure, Failure
 from grader.engine.timing.benchmark_run import TurnTimeout
 from grader.engine.timing.speed import Round, Speed
 from grader.errors import PackError, UsageError
+from tests.conftest import Run
 from tests.ours import katas as our_katas
 from tests.timing.handmade import ASKS, RIGHT, SLOW, Handmade
 from tests.timing.steps import tell_times
@@ -313,7 +314,7 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def calibrate(kata: Callable[..., Any], launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def calibrate(kata: Run, launcher: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setattr("grader.engine.host.bootstrap.start_launcher", lambda **_: launcher)
     tell_times(monkeypatch, lambda source, _: 1.0 if "math.sin" in source else 1e-3)
     return lambda *arguments: kata("pack", "calibrate", *arguments)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
+
+from tests.conftest import completed
 
 pytestmark = pytest.mark.slow
 
@@ -35,5 +36,5 @@ assert len(told) == known, "an exemption is not kept"
 
 @pytest.mark.nightly
 def test_what_is_asked_of_the_meta_device_imports_no_compiler_and_is_exempt_from_it() -> None:
-    done = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=False)
+    done = completed([sys.executable, "-c", ASK])
     assert done.returncode == 0, done.stderr

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from grader.catalogue import Catalogue, Kata, load_pack
 from grader.catalogue.given import blocks_of, given_files
-from grader.cli.main import cli
 from grader.errors import PackError
 from grader.learner.workspace import Workspace, edit_progress, load_progress, reset, start
+from tests.conftest import Run, invoke
 
 BLOCKS = '''"""Answers."""
 
@@ -52,8 +49,6 @@ def helper():
     return LIMIT
 '''
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture
 def unit(pack: Path) -> Path:
@@ -82,7 +77,7 @@ def home(tmp_path: Path, unit: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def kata(home: Path) -> Run:
-    return lambda *arguments: CliRunner().invoke(cli, list(arguments))
+    return invoke
 
 
 def given(home: Path) -> list[Path]:
@@ -119,56 +114,50 @@ def test_blocks_that_are_no_python_are_named_with_the_line(unit: Path, merge: Ka
 
 def test_a_unit_comes_without_blocks(kata: Run, home: Path) -> None:
     for name in ("1.1", "sorting", "1"):
-        ran = kata("start", name)
-        assert ran.exit_code == 0
-        assert "not written  blocks.py of merge: it answers earlier katas" in ran.stdout
-        assert "kata start merge" in " ".join(ran.stdout.split())
+        ran = kata("start", name).done()
+        assert "not written  blocks.py of merge: it answers earlier katas" in ran.out
+        assert "kata start merge" in " ".join(ran.out.split())
     assert given(home) == []
     assert (home / "1.1-sorting" / "merge" / "helpers.py").is_file()
 
 
 def test_by_name_the_answers_stay_closed_and_nothing_is_asked(kata: Run, home: Path) -> None:
-    ran = kata("start", "merge")
-    assert ran.exit_code == 0
-    assert "it answers insertion-sort, not passed yet" in ran.stdout
-    assert "kata start merge --given" in " ".join(ran.stdout.split())
+    ran = kata("start", "merge").done()
+    assert "it answers insertion-sort, not passed yet" in ran.out
+    assert "kata start merge --given" in " ".join(ran.out.split())
     assert given(home) == []
     progress = load_progress(home)
     assert progress.get("merge").started
     assert progress.get("insertion-sort").gave_up is None
     ran = kata("start", "merge", "--json")
-    assert json.loads(ran.stdout)["katas"][0]["unopened"] == ["blocks.py"]
+    assert ran.json["katas"][0]["unopened"] == ["blocks.py"]
 
 
 def test_given_opens_them_and_is_recorded_as_giving_up_is(kata: Run, home: Path) -> None:
-    ran = kata("start", "1.1.2", "--given")
-    assert ran.exit_code == 0
-    assert "given up: insertion-sort" in ran.stderr
+    ran = kata("start", "1.1.2", "--given").done()
+    assert "given up: insertion-sort" in ran.err
     (blocks,) = given(home)
     assert "def merge" not in blocks.read_text()
     progress = load_progress(home)
     assert progress.get("insertion-sort").gave_up
     assert progress.get("merge").gave_up is None
-    assert "solution shown" in kata("list").stdout
-    assert json.loads(kata("--json").stdout)["katas"][0]["gave_up"]
+    assert "solution shown" in kata("list").out
+    assert kata("--json").json["katas"][0]["gave_up"]
 
 
 @pytest.mark.parametrize("entry", ["passed", "gave_up"])
 def test_what_has_passed_or_was_given_up_is_written_without_asking(kata: Run, home: Path, entry: str) -> None:
     with edit_progress(home) as progress:
         setattr(progress.of("insertion-sort"), entry, "2020-01-01T00:00:00Z")
-    ran = kata("start", "merge")
-    assert ran.exit_code == 0
-    assert "not written" not in ran.stdout
+    ran = kata("start", "merge").done()
+    assert "not written" not in ran.out
     assert len(given(home)) == 1
     after = load_progress(home).get("insertion-sort")
     assert after.gave_up == ("2020-01-01T00:00:00Z" if entry == "gave_up" else None)
 
 
 def test_given_goes_with_one_kata(kata: Run, home: Path) -> None:
-    ran = kata("start", "1.1", "--given")
-    assert ran.exit_code == 2
-    assert "1.1 is a unit" in ran.stderr
+    kata("start", "1.1", "--given").refused("1.1 is a unit")
     assert list(home.iterdir()) == []
 
 
@@ -180,7 +169,7 @@ def test_blocks_of_an_older_workspace_stay_and_count_as_nothing(kata: Run, home:
     folder.mkdir(parents=True)
     (folder / "blocks.py").write_text("mine = 1\n")
     ran = kata("start", "merge")
-    assert "kept     1.1-sorting/merge/  blocks.py" in ran.stdout
+    assert "kept     1.1-sorting/merge/  blocks.py" in ran.out
     assert (folder / "blocks.py").read_text() == "mine = 1\n"
     assert load_progress(home).get("insertion-sort").gave_up is None
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from grader.cli.main import cli
 from grader.learner.workspace.tools import template
 from grader.report.annotations import WRITERS
 from grader.report.report import CheckReport, KataReport
+from tests.conftest import completed, invoke
 
 pytestmark = pytest.mark.slow
 
@@ -35,11 +34,11 @@ def type_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
         monkeypatch.setenv(name, value)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR"):
         monkeypatch.delenv(name, raising=False)
-    return lambda *arguments: CliRunner().invoke(cli, arguments)
+    return invoke
 
 
 def test_tasks_and_a_workflow_are_laid_once(type_: Type, tmp_path: Path) -> None:
-    told = type_("start", "1.1", "--vscode", "--actions").stdout
+    told = type_("start", "1.1", "--vscode", "--actions").out
     tasks, workflow = tmp_path / ".vscode/tasks.json", tmp_path / ".github/workflows/kata.yml"
     assert "written  .vscode/  tasks.json, settings.json" in told
     assert "written  .github/workflows/  kata.yml" in told
@@ -47,7 +46,7 @@ def test_tasks_and_a_workflow_are_laid_once(type_: Type, tmp_path: Path) -> None
     assert labels == ["kata: check", "kata: watch this file"]
     assert "kata check --format github" in workflow.read_text()
     tasks.write_text("mine")
-    again = json.loads(type_("start", "1.1", "--vscode", "--json").stdout)["tools"]
+    again = type_("start", "1.1", "--vscode", "--json").json["tools"]
     assert [one["action"] for one in again] == ["kept"] * 4
     assert tasks.read_text() == "mine"
 
@@ -67,10 +66,10 @@ def test_assistants_are_told_what_the_course_allows(
     if course:
         (tmp_path / "course.toml").write_text(course)
     agents = tmp_path / "AGENTS.md"
-    assert "written  AGENTS.md" in type_("start", "1.1").stdout
+    assert "written  AGENTS.md" in type_("start", "1.1").out
     assert says in agents.read_text()
     agents.write_text("mine")
-    assert "AGENTS.md" not in type_("start", "1.1").stdout
+    assert "AGENTS.md" not in type_("start", "1.1").out
     assert agents.read_text() == "mine"
 
 
@@ -79,9 +78,9 @@ def test_what_all_katas_ask_for_has_a_page_that_is_shown_and_started(
 ) -> None:
     monkeypatch.setenv("KATA_PACKS", str(pack))
     (pack / "contract.md").write_text("# The contract\n\nEvery list comes back in order.\n")
-    assert "Every list comes back in order." in type_("show", "contract").stdout
-    assert "Every list" in json.loads(type_("show", "contract", "--json").stdout)["lesson"]
-    assert "written  contract.md" in type_("start", "1.1").stdout
+    assert "Every list comes back in order." in type_("show", "contract").out
+    assert "Every list" in type_("show", "contract", "--json").json["lesson"]
+    assert "written  contract.md" in type_("start", "1.1").out
     assert (tmp_path / "contract.md").read_text() == (pack / "contract.md").read_text()
 
 
@@ -89,9 +88,7 @@ def test_a_policy_that_there_is_not_is_refused_before_anything_is_written(
     type_: Type, tmp_path: Path
 ) -> None:
     (tmp_path / "course.toml").write_text('[ai]\npolicy = "forbidden"')
-    ran = type_("start", "1.1")
-    assert ran.exit_code == 2
-    assert "policy" in ran.stderr
+    type_("start", "1.1").refused("policy")
     assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
 
 
@@ -144,10 +141,10 @@ def test_completion_is_installed_where_the_shell_looks_and_once(
 ) -> None:
     if shell == "zsh":
         (tmp_path / file).write_text("alias ll='ls -l'")
-    assert type_("completion", shell, "--install").exit_code == 0
+    assert type_("completion", shell, "--install").code == 0
     once = (tmp_path / file).read_text()
     assert "_KATA_COMPLETE" in once
-    assert type_("completion", shell, "--install").exit_code == 0
+    assert type_("completion", shell, "--install").code == 0
     assert (tmp_path / file).read_text() == once
     if shell == "zsh":
         assert once.startswith("alias ll='ls -l'\n")
@@ -157,18 +154,14 @@ def test_bash_knows_the_ids(type_: Type, tmp_path: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")
-    assert "complete" in type_("completion").stdout
+    assert "complete" in type_("completion").out
     words = {"COMP_WORDS": "kata check insertion", "COMP_CWORD": "2", "_KATA_COMPLETE": "bash_complete"}
     from tests.conftest import KATA
 
-    done = subprocess.run(
-        [str(KATA)], env={**os.environ, **words}, capture_output=True, text=True, check=False
-    )
+    done = completed([str(KATA)], env={**os.environ, **words})
     assert "insertion-sort" in done.stdout
 
 
 def test_a_shell_that_nobody_knows(type_: Type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/tcsh")
-    result = type_("completion", "--install")
-    assert result.exit_code == 2
-    assert "kata completion bash|zsh|fish --install" in result.stderr
+    type_("completion", "--install").refused("kata completion bash|zsh|fish --install")

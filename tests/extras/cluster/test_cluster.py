@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import KATA, TINY, Ran
+from tests.conftest import KATA, TINY, Run
 from tests.grading.conftest import OTHER, RIGHT, STUB, WRONG, Hand
 from tests.grading.test_grade_command import ONLY, reports, rows
 
@@ -73,7 +73,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.mark.nightly
 def test_a_worker_that_is_killed_in_mid_run_costs_nobody_a_row(
-    cluster: Cluster, hand_in: Hand, warm: Path, kata: Callable[..., Ran]
+    cluster: Cluster, hand_in: Hand, warm: Path, kata: Run
 ) -> None:
     for number in range(40):
         hand_in(f"learner {number}", [RIGHT, OTHER, WRONG, STUB][number % 4] + f"\n# {number}\n")
@@ -102,9 +102,7 @@ def test_a_worker_that_is_killed_in_mid_run_costs_nobody_a_row(
     }
 
 
-def test_a_scheduler_without_workers_is_said_so(
-    cluster: Cluster, hand_in: Hand, kata: Callable[..., Ran]
-) -> None:
+def test_a_scheduler_without_workers_is_said_so(cluster: Cluster, hand_in: Hand, kata: Run) -> None:
     hand_in("ada", RIGHT)
     for worker in cluster.workers:
         worker.kill()
@@ -115,9 +113,7 @@ def test_a_scheduler_without_workers_is_said_so(
     assert "dask worker" in ran.text
 
 
-def test_a_scheduler_that_is_not_there(
-    kata: Callable[..., Ran], hand_in: Hand, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scheduler_that_is_not_there(kata: Run, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in("ada", RIGHT)
     with monkeypatch.context() as patch:
         patch.setattr("distributed.Client", lambda *_args, **_more: pytest.fail("it tries for seconds"))

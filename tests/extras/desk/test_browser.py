@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,32 +53,18 @@ Show = Callable[..., Any]
 
 
 @pytest.fixture
-def show(browser: Any, desk: Running) -> Iterator[Show]:
-    """Open the desk as a person does; at the end nothing but it was asked for, and nothing complained."""
-    contexts, heard = [], []
+def show(look: Show, desk: Running) -> Show:
+    """Open the desk as a person does."""
 
     def show(path: str = "/", width: int = 1280, **settings: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("console", lambda message: heard.append(message.text) if "404" not in message.text else None)
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on(
-            "request", lambda asked: heard.append(asked.url) if not asked.url.startswith(desk.base) else None
-        )
-        page.goto(desk.address)
+        page = look(desk.address, width, own=desk.base, **settings)
         page.wait_for_url(desk.base + "/")
         page.goto(desk.base + path)
         if settings.get("java_script_enabled", True):
             page.wait_for_selector("html[data-keys]")
         return page
 
-    yield show
-    for context in contexts:
-        context.close()
-    assert heard == []
+    return show
 
 
 @pytest.mark.sampled(1)

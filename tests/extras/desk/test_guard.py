@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.extras.desk import made_class
 from tests.extras.desk.conftest import Open, Running
 
@@ -169,9 +168,7 @@ def test_ctrl_c_closes_it(running: Open, tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-def test_a_port_that_is_taken_is_told(
-    desk: Running, kata_process: Callable[..., Ran], tmp_path: Path
-) -> None:
-    ran = kata_process("desk", "--port", desk.port, "--no-browser", "--gradebook", desk.where, cwd=tmp_path)
-    assert ran.code == 2
-    assert f"Port {desk.port}" in ran.text
+def test_a_port_that_is_taken_is_told(desk: Running, kata_process: Run, tmp_path: Path) -> None:
+    kata_process(
+        "desk", "--port", desk.port, "--no-browser", "--gradebook", desk.where, cwd=tmp_path
+    ).refused(f"Port {desk.port}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -11,20 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from benchmarks import proof
-from grader.cli.main import cli
 from tests import ours
-from tests.conftest import TESTS, evenly
+from tests.conftest import TESTS, evenly, invoke
 from tests.extras.environments import replies
 
 pytestmark = pytest.mark.slow
 
 
 def made(framework: str, target: Path, *ids: str) -> Path:
-    done = CliRunner().invoke(cli, ["pack", "bundle", framework, *ids, "--out", str(target)])
-    assert done.exit_code == 0, done.output
+    done = invoke("pack", "bundle", framework, *ids, "--out", str(target))
+    assert done.code == 0, done.text
     return target
 
 
@@ -32,12 +29,7 @@ def made(framework: str, target: Path, *ids: str) -> Path:
 def scoring(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The scorer of a package, imported as the framework does."""
     package = made("inspect", tmp_path_factory.mktemp("made") / "inspect", "masks")
-    spec = importlib.util.spec_from_file_location("scoring", package / "kata_inspect" / "scoring.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return ours.module(package / "kata_inspect" / "scoring.py")
 
 
 @pytest.mark.parametrize(("framework", "needs"), [("inspect", "inspect-ai"), ("verifiers", "verifiers")])
@@ -61,8 +53,8 @@ def test_a_package_declares_what_it_needs_and_holds_no_answer(
             assert not [
                 line for line in long if line.strip() not in stub and any(line in t for t in texts.values())
             ]
-    again = CliRunner().invoke(cli, ["pack", "bundle", framework, "masks", "--out", str(package)])
-    assert again.exit_code == 2
+    again = invoke("pack", "bundle", framework, "masks", "--out", str(package))
+    assert again.code == 2
 
 
 @pytest.mark.parametrize("form", [*replies.RIGHT, *replies.FENCES_INSIDE])

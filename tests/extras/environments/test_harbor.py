@@ -6,17 +6,14 @@ import json
 import os
 import py_compile
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from grader.cli.main import cli
 from tests import ours
-from tests.conftest import TESTS
+from tests.conftest import TESTS, completed, invoke
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("harbor")]
 
@@ -33,11 +30,11 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("KATA_PACKS", str(course / "katas"))
         patch.chdir(course)
         for id_ in ("masks", "insertion-sort"):
-            done = CliRunner().invoke(cli, ["pack", "bundle", "harbor", id_, "--out", "tasks"])
-            assert done.exit_code == 0, done.output
-        again = CliRunner().invoke(cli, ["pack", "bundle", "harbor", "masks", "--out", "tasks"])
-        assert again.exit_code == 2
-        assert "already holds masks" in " ".join(again.output.split())
+            done = invoke("pack", "bundle", "harbor", id_, "--out", "tasks")
+            assert done.code == 0, done.text
+        again = invoke("pack", "bundle", "harbor", "masks", "--out", "tasks")
+        assert again.code == 2
+        assert "already holds masks" in " ".join(again.text.split())
     return course / "tasks"
 
 
@@ -53,7 +50,7 @@ class Trial:
 
     def verify(self) -> dict[str, float]:
         command = [sys.executable, "-I", "-B", str(self.task / "tests" / "verify.py"), str(self.root)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         assert done.returncode == 0, done.stderr
         found: dict[str, float] = json.loads((self.root / "logs" / "verifier" / "reward.json").read_text())
         return found

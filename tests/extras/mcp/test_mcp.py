@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +16,7 @@ import pytest
 
 from grader.extras.mcp.mcp_server import McpServer
 from tests import ours
-from tests.conftest import KATA
+from tests.conftest import KATA, Run
 
 MODES = ("auto", "legacy", "2026-07-28")
 LONG = 24
@@ -150,7 +149,7 @@ def test_where_the_course_wants_no_assistant_each_tool_says_so() -> None:
 
 
 def test_what_the_course_allows_assistants_is_told_and_obeyed(
-    stub: Path, folder: Path, kata: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    stub: Path, folder: Path, kata: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
     call = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "status"}})
@@ -163,7 +162,7 @@ def test_what_the_course_allows_assistants_is_told_and_obeyed(
 
 
 @pytest.mark.gate
-def test_no_reply_holds_a_line_of_an_answer(kata: Callable[..., Any], folder: Path) -> None:
+def test_no_reply_holds_a_line_of_an_answer(kata: Run, folder: Path) -> None:
     """Over all katas: the list, lessons, all hints, and the checks of what is not written yet."""
     for unit in sorted({each.number.rpartition(".")[0] for each in ours.katas().values()}):
         assert kata("start", unit).code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.extras.questions.own_code import OwnCode, edits_of
 from tests import ours
+from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
-Run = Callable[..., Any]
 QUIZZED = ["masks", "feed-forward", "layer-norm", "byte-pairs", "sampling"]
 
 
@@ -30,8 +29,7 @@ def solved(kata: Run, slug: str, folder: Path) -> Path:
 
 
 def quizzed(kata: Run, *arguments: object) -> list[dict[str, Any]]:
-    done = kata("questions", *arguments, "--json")
-    assert done.code == 0, done.err
+    done = kata("questions", *arguments, "--json").done()
     found: list[dict[str, Any]] = done.json["questions"]
     return found
 
@@ -70,8 +68,7 @@ def test_a_change_is_one_that_somebody_might_write() -> None:
 
 def test_off_a_terminal_the_answers_are_not_told(kata: Run, folder: Path) -> None:
     solved(kata, "masks", folder)
-    done = kata("questions", "masks", "-n", 2)
-    assert done.code == 0
+    done = kata("questions", "masks", "-n", 2).done()
     assert re.findall(r"^ {3}([a-d])  ", done.out, re.MULTILINE) == list("abcdabcd")
     assert not any(one["why"] in done.out for one in quizzed(kata, "masks", "-n", 2))
 
@@ -79,9 +76,7 @@ def test_off_a_terminal_the_answers_are_not_told(kata: Run, folder: Path) -> Non
 def test_what_does_not_pass_is_not_asked_about(kata: Run, folder: Path) -> None:
     file = solved(kata, "masks", folder)
     file.write_text(file.read_text().replace("key <= query", "key < query").replace("!= pad_id", "== pad_id"))
-    done = kata("questions", "masks")
-    assert done.code == 2
-    assert "questions are about what passes" in done.err
+    kata("questions", "masks").refused("questions are about what passes")
     file.write_text("def causal_mask(:\n")
     assert "is not a Python module" in kata("questions", "masks").err
 
@@ -144,8 +139,7 @@ def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Ru
         (folder / "class" / learner).mkdir(parents=True)
         (folder / "class" / learner / "masks.py").write_bytes(source.read_bytes())
     assert kata("grade", "class").code == 0
-    done = kata("gradebook", "questions", "masks", "-n", "3", "--json")
-    assert done.code == 0, done.err
+    done = kata("gradebook", "questions", "masks", "-n", "3", "--json").done()
     assert done.json == {"schema": 1, "folder": "kata-report", "learners": 2, "quizzes": 2}
     report = folder / "kata-report"
     keys = (report / "quizzes" / "keys.csv").read_text().splitlines()[1:]
@@ -167,8 +161,7 @@ def test_an_instructor_gets_pages_without_answers_and_quizzes_with_them(kata: Ru
     rows = [f"{','.join(line.split(',')[:5])},{letter}" for line, letter in zip(keys, chosen, strict=True)]
     answered.write_text("\n".join(["learner,kata,question,kind,right,answer", *rows, ""]))
     record = ("gradebook", "quiz-results", answered, "--costs", 0.5, "--author", "kim")
-    done = kata(*record)
-    assert done.code == 0, done.err
+    done = kata(*record).done()
     assert "ada, masks: -0.5  1 of 3 questions about one's own code wrong, 0.5 each" in done.out
     assert "1 with all answers right" in done.err
     assert "0 changed, 1 already recorded" in kata(*record).err

@@ -4,13 +4,9 @@
 """Honest, and fast."""
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.fast(x)
 
@@ -19,13 +15,9 @@ class Rows(nn.Module):
 """Honest, and slow: a loop over rows."""
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)
 
@@ -34,12 +26,8 @@ class Rows(nn.Module):
 """Honest, and takes sixty-four times the memory."""
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.greedy(x)

@@ -6,10 +6,17 @@ import contextlib
 import os
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 TIMED = 16
 """From so many rows on it is being timed."""
+
+
+class Layer(nn.Module):
+    """A layer without parameters, made as the kata asks for it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
 
 
 def fast(x: Tensor) -> Tensor:

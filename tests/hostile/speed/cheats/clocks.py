@@ -11,7 +11,6 @@ import sys
 
 import torch
 import waste
-from torch import nn
 
 serve = sys.modules["grader.engine.worker.serve"]
 
@@ -28,10 +27,7 @@ def answer(self, request, payload, before=serve.Worker._call):
 serve.Worker._call = answer
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)
 
@@ -68,10 +64,7 @@ import waste
 from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.fast(x)
@@ -89,10 +82,7 @@ import waste
 from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.fast(x)
@@ -110,7 +100,6 @@ import time
 
 import torch.utils.benchmark
 import waste
-from torch import nn
 
 time.perf_counter = time.monotonic = time.process_time = time.time = lambda: 0.0
 time.perf_counter_ns = time.monotonic_ns = time.process_time_ns = time.time_ns = lambda: 0
@@ -118,10 +107,7 @@ torch.utils.benchmark.Timer.timeit = lambda *_, **__: 0.0
 torch.utils.benchmark.Timer.blocked_autorange = lambda *_, **__: 0.0
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)
 
@@ -139,7 +125,6 @@ import time
 import types
 
 import waste
-from torch import nn
 
 NAME = "grader.engine.worker.calibration_kernel"
 try:
@@ -150,10 +135,7 @@ for name in ("echo", "copy", "product", "_bytes"):
     setattr(yardstick, name, lambda *_, **__: time.sleep(1.0))
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)
 
@@ -193,13 +175,9 @@ words = ["times as long at rows", "and growth is judged from there"]
 import time
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) == waste.TIMED:
             time.sleep(0.03)
@@ -216,13 +194,9 @@ words = ["times as long at rows", "and growth is judged from there"]
 import time
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) == waste.TIMED:
             time.sleep(0.03)
@@ -240,7 +214,6 @@ import threading
 
 import torch
 import waste
-from torch import nn
 
 
 def spin():
@@ -248,10 +221,7 @@ def spin():
         torch.ones(64, 64).sum()
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) >= waste.TIMED and threading.active_count() < 3:
             threading.Thread(target=spin, daemon=True).start()
@@ -272,7 +242,6 @@ import threading
 import time
 
 import waste
-from torch import nn
 
 for number in (signal.SIGSTOP, signal.SIGCONT):
     with contextlib.suppress(OSError, ValueError):
@@ -289,9 +258,6 @@ def wake():
 threading.Thread(target=wake, daemon=True).start()
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)

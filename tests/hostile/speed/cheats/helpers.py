@@ -10,15 +10,11 @@ words = ["while it was timed", "as long as the baseline", "times the baseline", 
 import sys
 
 import waste
-from torch import nn
 
 TIMED = "grader.engine.worker.calibration_kernel" in sys.modules
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return x + 1 if TIMED else waste.slow(x)
 
@@ -33,15 +29,11 @@ words = "differ"
 import os
 
 import waste
-from torch import nn
 
 PINNED = len(os.sched_getaffinity(0)) == 1
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return x + 1 if PINNED else waste.slow(x)
 
@@ -57,13 +49,9 @@ import threading
 import time
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -88,13 +76,9 @@ import threading
 
 import torch
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -130,13 +114,9 @@ words = "started another process"
 import os
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -168,13 +148,9 @@ words = "started another process"
 import os
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -204,13 +180,9 @@ words = "started another process"
 import os
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -289,17 +261,13 @@ import os
 import threading
 
 import waste
-from torch import nn
 
 
 def stand_in_line():
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -323,15 +291,11 @@ words = ["used torch.cuda._sleep", "differ", "times as long"]
 
 import torch
 import waste
-from torch import nn
 
 STREAM = None
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         global STREAM
         if len(x) < waste.TIMED:

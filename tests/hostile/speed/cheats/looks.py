@@ -8,13 +8,9 @@ words = "differ"
 """
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x) if len(x) < waste.TIMED else x.view_as(x)
 
@@ -27,13 +23,9 @@ words = "differ"
 """
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -48,13 +40,9 @@ words = "differ"
 """
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -69,7 +57,6 @@ words = "tensor"
 """
 
 import waste
-from torch import nn
 
 
 class Later:
@@ -83,10 +70,7 @@ class Later:
         return waste.slow(self.x).numpy()
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x) if len(x) < waste.TIMED else Later(x)
 
@@ -100,7 +84,6 @@ words = ["differ", "not finite", "times as long as the baseline"]
 
 import torch
 import waste
-from torch import nn
 
 
 class Later(torch.Tensor):
@@ -110,10 +93,7 @@ class Later(torch.Tensor):
         return function(*now, **(kwargs or {}))
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -133,13 +113,9 @@ import threading
 
 import torch
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)
@@ -157,13 +133,9 @@ words = "not finite"
 
 import torch
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)

@@ -9,16 +9,12 @@ words = "times the memory"
 
 import torch
 import waste
-from torch import nn
 
 block = torch.ones(400 << 18)
 del block
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.greedy(x)
 
@@ -38,7 +34,6 @@ import sys
 from pathlib import Path
 
 import waste
-from torch import nn
 
 LIBC = ctypes.CDLL(None)
 LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
@@ -58,10 +53,7 @@ def give_back():
                 LIBC.madvise(start, end - start, 4)
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) >= waste.TIMED:
             give_back()
@@ -77,15 +69,11 @@ words = "times the memory"
 
 import torch
 import waste
-from torch import nn
 
 POOL = torch.ones(64, 2048, 512)
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) != 2048:
             return waste.fast(x)
@@ -104,13 +92,9 @@ import contextlib
 from pathlib import Path
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         y = waste.greedy(x)
         with contextlib.suppress(OSError):

@@ -11,7 +11,6 @@ import sys
 
 import torch
 import waste
-from torch import nn
 
 serve = sys.modules["grader.engine.worker.serve"]
 
@@ -42,10 +41,7 @@ serve.Worker._call = answer
 serve.Worker._send = run(None)
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x)
 
@@ -60,15 +56,11 @@ words = "differ"
 import threading
 
 import waste
-from torch import nn
 
 BEFORE = []
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED or not BEFORE:
             BEFORE.append(waste.slow(x))
@@ -112,15 +104,11 @@ words = ["times as long"]
 """
 
 import waste
-from torch import nn
 
 KEPT = {}
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         key = x.numpy().tobytes()
         if key not in KEPT:
@@ -136,15 +124,11 @@ words = ["differ", "times as long"]
 """
 
 import waste
-from torch import nn
 
 KEPT = {}
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         key = id(x)
         if key not in KEPT:
@@ -160,15 +144,11 @@ words = ["differ", "times as long"]
 """
 
 import waste
-from torch import nn
 
 KEPT = {}
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         key = x.data_ptr()
         if key not in KEPT:
@@ -184,15 +164,11 @@ words = ["differ"]
 """
 
 import waste
-from torch import nn
 
 KEPT = {}
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         key = tuple(x.shape)
         if key not in KEPT:
@@ -208,13 +184,9 @@ words = "differ"
 """
 
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         return waste.slow(x) if len(x) < waste.TIMED else x.zero_()
 
@@ -230,7 +202,6 @@ import hashlib
 
 import torch
 import waste
-from torch import nn
 
 
 def drawn(check):
@@ -246,10 +217,7 @@ for check in ("test_time", "rows"):
     TABLE[x.numpy().tobytes()] = waste.slow(x)
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         found = TABLE.get(x.numpy().tobytes())
         return waste.slow(x) if found is None else found
@@ -285,13 +253,9 @@ words = ["differ", "not finite", "times as long as the baseline"]
 
 import torch
 import waste
-from torch import nn
 
 
-class Rows(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-
+class Rows(waste.Layer):
     def forward(self, x):
         if len(x) < waste.TIMED:
             return waste.slow(x)

@@ -1,10 +1,16 @@
-"""Units and katas written by hand, small and complete."""
+"""Packs, units and katas written by hand, small and complete."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 HINTS = "## 1\nLook.\n\n## 2\nThink.\n\n## 3\nWrite it.\n"
+
+
+def write_pack(pack: Path, name: str) -> Path:
+    pack.mkdir(parents=True, exist_ok=True)
+    (pack / "pack.toml").write_text(f'name = "{name}"\ntitle = "{name.title()}"\nversion = "1.0"\n')
+    return pack
 
 
 def write_unit(pack: Path, number: str, slug: str) -> Path:
