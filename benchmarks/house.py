@@ -41,22 +41,22 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_511),
-    Gauge("code lines of grader outside extras", 28_500, 36_879),
-    Gauge("lines of all Python", 150_000, 185_053),
-    Gauge("lines of tests", 42_000, 60_320),
-    Gauge("modules of grader", 270, 322),
-    Gauge("files", 1_200, 1_487),
+    Gauge("code lines of grader", 33_000, 41_096),
+    Gauge("code lines of grader outside extras", 28_500, 36_546),
+    Gauge("lines of all Python", 150_000, 183_535),
+    Gauge("lines of tests", 42_000, 59_371),
+    Gauge("modules of grader", 270, 308),
+    Gauge("files", 1_200, 1_478),
     Gauge("classes of ten fields or more", 12, 26),
-    Gauge("types of a hand-in on its way to the row", 6, 7),
+    Gauge("types of a hand-in on its way to the row", 6, 6),
     Gauge("types from the row to a page", 3, 3),
-    Gauge("modules that one other imports", 45, 74),
-    Gauge("private functions called once", 330, 472),
+    Gauge("modules that one other imports", 45, 66),
+    Gauge("private functions called once", 330, 426),
     Gauge("ways in which our processes talk", 3, 6),
     Gauge("lines per catalogued mistake", 9.5, 8.6),
     Gauge("lines of decorator per check", 5.6, 1.2),
     Gauge("a kind compared with a text, in instructor", 10, 1),
-    Gauge("loops over “one”", 50, 119),
+    Gauge("loops over “one”", 50, 0),
     Gauge("circles of modules", 0, 0),
     Gauge("functions of six or more parameters", 30, 30),
     Gauge("longest function", 80, 80),
@@ -265,7 +265,7 @@ WAY_IN = (
     "grading.messages.Task", "engine.host.source.Source", "report.report.KataReport",
 )  # fmt: skip
 """What a hand-in is on its way to the row, written down by hand; each has to exist."""
-WAY_BACK = ("gradebook.records.HandIn", "gradebook.records.Mark", "extras.desk.queries.MarkPage")
+WAY_BACK = ("gradebook.row_types.HandIn", "gradebook.row_types.Mark", "extras.desk.queries.MarkPage")
 """And from the row to a page."""
 TALKS = (
     "engine.wire.messages", "engine.worker.fork_server", "cli.warm_process", "instructor.grading.messages",

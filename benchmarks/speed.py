@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from table import Figures, arguments, publish
 
-from grader.author.demands import demands_of
+from grader.author.perf_requests import demands_of
 from grader.catalogue import Catalogue, Kata
 from grader.devices import Device, kind_of
 from grader.engine.host.bootstrap import start_launcher

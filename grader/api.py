@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from grader.errors import EngineError, KataError, UsageError
     from grader.files import write_atomic
     from grader.instructor.bundles import FolderBundle, wheels
-    from grader.instructor.gradebook import events, written
+    from grader.instructor.gradebook import events, written_answers
     from grader.instructor.gradebook.course import Course, Total, total, written_total
     from grader.instructor.gradebook.errors import ConflictError
     from grader.instructor.gradebook.events import (
@@ -72,16 +72,6 @@ if TYPE_CHECKING:
     from grader.instructor.gradebook.exports.tables import Column, by_assignment, columns_of, marks_of
     from grader.instructor.gradebook.identities import words_in
     from grader.instructor.gradebook.pushes import Push
-    from grader.instructor.gradebook.records import (
-        AttemptGraded,
-        Decided,
-        Given,
-        HistoryEvent,
-        Mark,
-        SeenAgain,
-        TakenBack,
-        by_learner,
-    )
     from grader.instructor.gradebook.resolve import (
         MOST_POINTS,
         days_meant,
@@ -92,18 +82,34 @@ if TYPE_CHECKING:
         resolve_learner,
         slugs_meant,
     )
+    from grader.instructor.gradebook.row_types import (
+        AttemptGraded,
+        Decided,
+        Given,
+        HistoryEvent,
+        Mark,
+        SeenAgain,
+        TakenBack,
+        by_learner,
+    )
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.gradebook.written import WITHDRAWN, AnswerSheet, Rubrics, WrittenAnswer, load_sheet
+    from grader.instructor.gradebook.written_answers import (
+        WITHDRAWN,
+        AnswerSheet,
+        Rubrics,
+        WrittenAnswer,
+        load_sheet,
+    )
     from grader.instructor.grading.executors import Slots
     from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
     from grader.instructor.grading.items import ItemAnalysis, analysed, results_of
     from grader.instructor.grading.problems import UNMATCHED, WITHOUT_EFFECT, Problem, problems, unsettled
-    from grader.instructor.grading.take import TakenFile, take
+    from grader.instructor.grading.take_files import TakenFile, take
     from grader.instructor.html import KataTexts, text
     from grader.instructor.html.folder import Folder, file_stem
     from grader.instructor.html.html import TEMPLATES, environment_of, page
     from grader.instructor.html.text import MAX_LINES, code_lines
-    from grader.instructor.html.view import Viewer, when
+    from grader.instructor.html.viewer import Viewer, when
     from grader.instructor.lms.find import find_learners
     from grader.instructor.lms.person import Person
     from grader.instructor.submissions.as_text import text_of

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from grader.author.demands import demands_of
 from grader.author.gate import Finding
+from grader.author.perf_requests import demands_of
 from grader.catalogue import Kata
 from grader.catalogue.file_types import CalibrationFile, MeasuredOn, MeasuredThreshold
 from grader.devices import Device, kind_of

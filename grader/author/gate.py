@@ -16,9 +16,9 @@ from typing import TypeVar
 from grader import interpreter
 from grader.author import stability
 from grader.author.contracts import HOLE, REASONS, Contracts, Sabotage
-from grader.author.demands import demands_of
 from grader.author.idle import KINDS, Idleness
 from grader.author.pairs import HandIn, candidates, known, unlike_either
+from grader.author.perf_requests import demands_of
 from grader.author.requirements_trace import complaints
 from grader.author.side_by_side import side_by_side
 from grader.author.split import CHECKS, HIDDEN, SOURCE

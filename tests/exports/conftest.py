@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from grader.report.report import KataReport

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grader.instructor.gradebook.events import PointsChange
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.report.report import CheckReport, KataReport
 from tests.gradebook.handmade import change, mark_of
 

@@ -27,8 +27,8 @@ from grader.instructor.gradebook.exports.tables import (
     to_grades,
     to_wide,
 )
-from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.roster import Person
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.lms import SYSTEMS
 from grader.report.report import KataReport
 

@@ -16,7 +16,7 @@ from grader.instructor.gradebook.events import (
     standing,
 )
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.records import HandIn, Key, Mark, Reports
+from grader.instructor.gradebook.row_types import HandIn, Key, Mark, Reports
 from grader.instructor.gradebook.schema import Booked
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import Lateness

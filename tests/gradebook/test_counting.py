@@ -11,7 +11,7 @@ import pytest
 
 from grader.instructor.gradebook.course import Assignment, Attempts, Course
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.records import NEWER, Key, Mark, Newer
+from grader.instructor.gradebook.row_types import NEWER, Key, Mark, Newer
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError
 from grader.instructor.gradebook.times import LatePolicy
 from grader.instructor.submissions.submission import Submission

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, ExceptionContext, event
 
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import adjust, check, grade, key, results, submission
 

@@ -15,8 +15,8 @@ from sqlalchemy import Engine, event
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import CHANGE, RULING
 from grader.instructor.gradebook.exports.documents import document_of_event
-from grader.instructor.gradebook.records import AttemptGraded, Key, Mark, SeenAgain
 from grader.instructor.gradebook.roster import Person
+from grader.instructor.gradebook.row_types import AttemptGraded, Key, Mark, SeenAgain
 from grader.instructor.gradebook.store import Gradebook, GradebookError, GradebookUsageError
 from grader.instructor.gradebook.times import LatePolicy
 from tests.conftest import Run

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from tests.conftest import Run

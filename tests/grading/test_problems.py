@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from grader.instructor.gradebook.course import Assignment, Course
-from grader.instructor.gradebook.records import Key
 from grader.instructor.gradebook.roster import Person
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import LatePolicy
 from grader.instructor.grading.problems import problems

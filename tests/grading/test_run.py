@@ -13,7 +13,7 @@ import pytest
 from grader.catalogue import Catalogue, Kata
 from grader.errors import EngineError
 from grader.instructor.gradebook.errors import SerializationError
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.grading.messages import NotGraded, Stopped, Task, encode_answer, task_decoder
 from grader.instructor.grading.run import AHEAD, TRIES, Run, RunPolicy, Tally
 from grader.instructor.submissions import Bundle, Submission

@@ -9,7 +9,7 @@ from typing import Any
 from grader.catalogue import Catalogue
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import PointsChange
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.html import KataTexts, Part, Viewer, Written, write_report
 from grader.report.report import CheckReport, KataReport
 from tests.gradebook.handmade import change, mark_of

@@ -15,7 +15,7 @@ import msgspec
 
 from grader.catalogue import Catalogue, Kata
 from grader.engine.mistakes.recognise import Fingerprints
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.report.report import CheckReport, KataReport
 from tests.gradebook.handmade import change, mark_of
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
 from grader.instructor.gradebook.exports.tables import to_csv
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.report.annotations import WRITERS
 from grader.report.report import ALREADY_DEDUCTED, CheckReport
 from grader.report.style import DEDUCTED, STATUS_STYLES

@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 
 from grader.catalogue import Catalogue, read_hints
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Mark
-from grader.instructor.html.view import hint_about
+from grader.instructor.gradebook.row_types import Mark
+from grader.instructor.html.viewer import hint_about
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
 
 

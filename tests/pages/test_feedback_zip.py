@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html.feedback_zip import names_for
 from grader.instructor.html.folder import file_stem

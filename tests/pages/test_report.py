@@ -18,11 +18,11 @@ from grader.catalogue import Catalogue
 from grader.cli.main import cli
 from grader.errors import EngineError, UsageError
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts, Viewer, write_report
+from grader.instructor.html.class_tally import bin_counts, histogram, slices
 from grader.instructor.html.folder import file_stem
-from grader.instructor.html.tally import bin_counts, histogram, slices
 from grader.instructor.submissions import Bundle, Submission
 from tests.pages.builders import NOW, adjusted, check, failed, row, written
 
@@ -328,7 +328,7 @@ def run(
             one = Submission(
                 learner=learner, kata="masks", bundle=Bundle("masks.py", {"masks.py": learner.encode()})
             )
-            from grader.instructor.gradebook.records import Key
+            from grader.instructor.gradebook.row_types import Key
 
             number.record(one, Key(learner, "terms"), row(learner, checks=[check(), failed("later")]).report)
         number.finish()

@@ -19,7 +19,7 @@ from grader.author.calibrate import (
     rows,
     write_page,
 )
-from grader.author.demands import demands_of
+from grader.author.perf_requests import demands_of
 from grader.catalogue import Catalogue, Kata
 from grader.engine.checks.failure import CheckFailure, Failure
 from grader.engine.timing.benchmark_run import TurnTimeout

@@ -27,7 +27,7 @@ from grader.words import counted, typed_number, whole_number
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.gradebook.written import Rubrics
+    from grader.instructor.gradebook.written_answers import Rubrics
 
 _EXAMPLE = (
     "For example: the header learner,kata,question,points,comment and a line like ada,masks,1,1.5,say why"
@@ -36,7 +36,7 @@ _EXAMPLE = (
 
 def _rubrics(book: Gradebook) -> Rubrics:
     from grader.catalogue import Catalogue
-    from grader.instructor.gradebook.written import Rubrics
+    from grader.instructor.gradebook.written_answers import Rubrics
 
     return Rubrics(Catalogue.discover(), book)
 
@@ -61,7 +61,7 @@ def answers(book: Gradebook, learner: str | None, id_: str | None, as_json: bool
     from grader.cli.instructor.screens import print_sheet
     from grader.instructor.gradebook.exports.documents import document_of_sheet
     from grader.instructor.gradebook.resolve import resolve_katas
-    from grader.instructor.gradebook.written import load_sheet, sheets_to_mark
+    from grader.instructor.gradebook.written_answers import load_sheet, sheets_to_mark
 
     rubrics = _rubrics(book)
     if learner is None:
@@ -140,7 +140,7 @@ def mark(
       kata gradebook mark ada masks 2 --points 0.5
     """
     from grader.instructor.gradebook.resolve import points_meant, resolve_kata
-    from grader.instructor.gradebook.written import mark as write
+    from grader.instructor.gradebook.written_answers import mark as write
 
     # `--met ''` says that no criterion is met, and is not the same as leaving it out.
     if met is None and given is None:
@@ -203,8 +203,8 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     Example:
       kata gradebook mark-all week1.csv --dry-run
     """
-    from grader.instructor.gradebook.written import earned, load_sheet
-    from grader.instructor.gradebook.written import mark as write
+    from grader.instructor.gradebook.written_answers import earned, load_sheet
+    from grader.instructor.gradebook.written_answers import mark as write
 
     rubrics = _rubrics(book)
     done = 0
@@ -251,7 +251,7 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
         UsageError: it breaks a rule.
     """
     from grader.instructor.gradebook.resolve import resolve_kata, resolve_learner
-    from grader.instructor.gradebook.written import rubric_question
+    from grader.instructor.gradebook.written_answers import rubric_question
 
     cells = {"points": "", "met": "", "comment": "", **row}
     number = whole_number(cells["question"])
@@ -295,7 +295,7 @@ def release(book: Gradebook, assignment: str, anyway: bool, by: By) -> None:
     Example:
       kata gradebook release week1 --comment "all are marked"
     """
-    from grader.instructor.gradebook.written import release as write
+    from grader.instructor.gradebook.written_answers import release as write
 
     of = covered(book, assignment)
     number = write(book, _rubrics(book), of, anyway=anyway, **by)

@@ -17,7 +17,7 @@ from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
 from grader.instructor.gradebook.database import redact
 from grader.instructor.gradebook.identities import Matches
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER
+from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
 from grader.instructor.submissions.names import listed

@@ -26,7 +26,7 @@ from grader.report.json_text import encode
 from grader.report.style import console
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import UnusedTime
+    from grader.instructor.gradebook.row_types import UnusedTime
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.grading.regrading import Regraded, StoredLearner
     from grader.instructor.grading.run import Tally
@@ -290,7 +290,7 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
 def _shares(book: Gradebook, katas: list[str], learners: list[str]) -> Iterator[float]:
     """Yield each learner's share of the points in percent, weighed as the course says."""
     from grader.instructor.gradebook.course import total
-    from grader.instructor.gradebook.records import by_learner
+    from grader.instructor.gradebook.row_types import by_learner
 
     for _, own in by_learner(book.rows(katas=katas, learners=learners)):
         found = total(own.values(), book.course)

@@ -109,8 +109,8 @@ def show(
     """
     from grader.cli.instructor import screens
     from grader.instructor.gradebook.exports.documents import document_of
-    from grader.instructor.gradebook.records import by_learner
     from grader.instructor.gradebook.resolve import resolve_katas
+    from grader.instructor.gradebook.row_types import by_learner
 
     katas = resolve_katas(book, (*only, *([id_] if id_ else [])))
     if learner is None:

@@ -19,7 +19,7 @@ from grader.report.style import console, escape_controls
 from grader.words import counted
 
 if TYPE_CHECKING:
-    from grader.instructor.gradebook.records import Mark
+    from grader.instructor.gradebook.row_types import Mark
     from grader.instructor.gradebook.store import Gradebook
     from grader.instructor.html import Part, Written
     from grader.instructor.submissions.submission import Bundle
@@ -108,7 +108,7 @@ def report(book: Gradebook, as_json: bool, options: ReportOptions) -> None:
 def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[str]]) -> Written:
     """Write the pages, and note where each learner's files lay."""
     from grader.catalogue import Catalogue
-    from grader.instructor.gradebook.written import Rubrics, answers_in_rows
+    from grader.instructor.gradebook.written_answers import Rubrics, answers_in_rows
     from grader.instructor.html import KataTexts, Viewer, write_report
 
     catalogue = Catalogue.discover()

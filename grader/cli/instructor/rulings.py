@@ -270,8 +270,8 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     """
     from grader.cli.progress import watching
     from grader.instructor.gradebook.resolve import resolve_kata
-    from grader.instructor.grading.take import TakenFile
-    from grader.instructor.grading.take import take as taken
+    from grader.instructor.grading.take_files import TakenFile
+    from grader.instructor.grading.take_files import take as taken
 
     name = file.strip("/")
     if not name.strip("/. "):

@@ -20,7 +20,7 @@ from grader.cli.instructor.class_options import print_line
 from grader.instructor.gradebook.course import Total, total, written_total
 from grader.instructor.gradebook.events import AnswerMark, Override, PointsChange, standing
 from grader.instructor.gradebook.exports.tables import signed
-from grader.instructor.gradebook.records import (
+from grader.instructor.gradebook.row_types import (
     AttemptGraded,
     Decided,
     HistoryEvent,
@@ -29,7 +29,7 @@ from grader.instructor.gradebook.records import (
     TakenBack,
     by_learner,
 )
-from grader.instructor.gradebook.written import written_in_short
+from grader.instructor.gradebook.written_answers import written_in_short
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import WRONG
@@ -46,7 +46,7 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.written import AnswerSheet
+    from grader.instructor.gradebook.written_answers import AnswerSheet
     from grader.instructor.submissions.submission import Bundle
 
 GAP = 2

@@ -27,7 +27,7 @@ from grader.api import (
     text_of,
     typed_number,
     whole_number,
-    written,
+    written_answers,
 )
 from grader.extras.desk.process import take
 from grader.extras.desk.queries import DeskReader, Filter
@@ -269,7 +269,7 @@ def mark_answer(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     if (question, digest) not in [(written_answer.number, written_answer.digest) for written_answer in shown]:
         raise ConflictError("The answer was handed in again in the meantime.", "Read it again, then mark it.")
     made = events.Provenance(author=desk.author, comment=comment)
-    mark = written.mark_of(sheets.rubrics, kata, question, met, points, made=made)
+    mark = written_answers.mark_of(sheets.rubrics, kata, question, met, points, made=made)
     given = [Given(learner, kata, replace(mark, answer=digest), _whole(form, "seen") or None)]
     for same in sheets.similar_answers(learner, kata, question) if form.get("same") else ():
         seen = same.mark.id if same.mark is not None else None
@@ -287,7 +287,7 @@ def set_criterion(desk: DeskReader, sheets: Sheets, form: Form) -> int:
         points=_number(form, "points"),
     )
     follow = bool(form.get("follow"))
-    return written.set_criterion(desk.book, sheets.rubrics, new, follow=follow, author=desk.author)
+    return written_answers.set_criterion(desk.book, sheets.rubrics, new, follow=follow, author=desk.author)
 
 
 def take_sheets(desk: DeskReader, sheets: Sheets, form: Form) -> None:
@@ -308,7 +308,7 @@ def release(desk: DeskReader, sheets: Sheets, form: Form) -> int:
     if of and of not in desk.course.assignments:
         raise UsageError(f"There is no assignment {of}.")
     anyway = bool(form.get("anyway"))
-    return written.release(
+    return written_answers.release(
         desk.book, sheets.rubrics, of, comment=_text(form), author=desk.author, anyway=anyway
     )
 

@@ -80,7 +80,7 @@ def take(book: Gradebook, wanted: Sequence[TakenFile], author: str) -> int:
     """Decide that files are answers, wait until they are graded, and return the decision's number.
 
     Raises:
-        UsageError: as `grading.take` does; nothing is decided then.
+        UsageError: as `grading.take_files.take` does; nothing is decided then.
     """
     given = (BookAddress.of(book), list(wanted), author)
     number, message, hint = ask(_MODULE, given, tuple[int, str, str | None])

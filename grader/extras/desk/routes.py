@@ -28,9 +28,9 @@ from grader.api import (
 )
 from grader.api import TEMPLATES as REPORT
 from grader.extras.desk.actions import ACTIONS, OF_ANSWERS, Form
-from grader.extras.desk.guard import LARGEST
 from grader.extras.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
 from grader.extras.desk.queries import DeskReader, Filter, MarkPage
+from grader.extras.desk.request_guard import LARGEST
 from grader.extras.desk.sheets import Sheets
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -10,9 +10,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from grader.api import Catalogue, Gradebook, KataTexts, Rubrics, UsageError
-from grader.extras.desk.guard import ENTER, Guard
 from grader.extras.desk.look_alikes import LookAlikes
 from grader.extras.desk.queries import DeskReader
+from grader.extras.desk.request_guard import ENTER, Guard
 from grader.extras.desk.routes import Desk
 from grader.extras.desk.sheets import Sheets
 

@@ -9,7 +9,7 @@ import msgspec
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
-from grader.instructor.gradebook.records import Mark, Reports
+from grader.instructor.gradebook.row_types import Mark, Reports
 
 LONGEST = 100_000
 """Characters of one output that Gradescope takes."""

@@ -30,7 +30,7 @@ from grader.instructor.gradebook.identities import (
     list_learners,
     names_of,
 )
-from grader.instructor.gradebook.records import Answers, Given, WrittenScore
+from grader.instructor.gradebook.row_types import Answers, Given, WrittenScore
 from grader.instructor.gradebook.schema import decoded, sanitize, unpack_bundle
 from grader.report.json_text import encode
 from grader.words import counted

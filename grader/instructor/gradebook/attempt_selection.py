@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from grader.instructor.gradebook.course import Attempts, Course
 from grader.instructor.gradebook.events import Choose, Decision, Take
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, HandIn, Mark, Newer
+from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, HandIn, Mark, Newer
 from grader.instructor.gradebook.times import Lateness, add_days, lateness
 from grader.words import counted
 

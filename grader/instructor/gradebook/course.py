@@ -23,8 +23,8 @@ from grader.data_files import read_data
 from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.database import Address
 from grader.instructor.gradebook.events import Decision, Extend
-from grader.instructor.gradebook.records import Mark
 from grader.instructor.gradebook.roster import Person, normalized_name, read_roster
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.times import LatePolicy, add_days, due_in_utc
 from grader.learner.workspace.tools import AiPolicy
 

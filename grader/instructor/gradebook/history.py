@@ -45,7 +45,7 @@ from grader.instructor.gradebook.identities import (
     names_of,
 )
 from grader.instructor.gradebook.migrate import ADVISORY_KEY
-from grader.instructor.gradebook.records import (
+from grader.instructor.gradebook.row_types import (
     Attempt,
     AttemptGraded,
     Decided,

@@ -22,7 +22,7 @@ from grader.instructor.gradebook.identities import (
     list_learners,
     names_of,
 )
-from grader.instructor.gradebook.records import HandIn, Mark, Reports, WrittenScore
+from grader.instructor.gradebook.row_types import HandIn, Mark, Reports, WrittenScore
 from grader.instructor.gradebook.schema import Booked, booked, texts_of
 from grader.instructor.submissions.submission import Proposal
 from grader.report.report import KataReport

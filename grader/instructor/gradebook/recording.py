@@ -17,7 +17,7 @@ from grader.instructor.gradebook import answers, schema
 from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.database import redact
 from grader.instructor.gradebook.errors import GradebookError
-from grader.instructor.gradebook.records import Key, UnusedTime
+from grader.instructor.gradebook.row_types import Key, UnusedTime
 from grader.instructor.gradebook.schema import (
     arguments_of,
     insert,

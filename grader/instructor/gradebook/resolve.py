@@ -9,7 +9,7 @@ from grader.errors import UsageError, did_you_mean
 from grader.instructor.gradebook.course import Assignment, Course
 from grader.instructor.gradebook.events import Override, PointsChange
 from grader.instructor.gradebook.identities import words_in
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.names import listed
 from grader.report.style import points

@@ -24,7 +24,7 @@ from grader.instructor.gradebook.errors import GradebookError, GradebookUsageErr
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
-from grader.instructor.gradebook.records import AttemptGraded, Given, Key, Mark
+from grader.instructor.gradebook.row_types import AttemptGraded, Given, Key, Mark
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import KataReport
 

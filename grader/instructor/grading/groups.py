@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle

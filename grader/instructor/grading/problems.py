@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
-from grader.instructor.gradebook.records import NEWER, PASSED_OVER, Mark, RedrawnCheck
+from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
 from grader.words import counted, typed_name

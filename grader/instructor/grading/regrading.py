@@ -9,7 +9,7 @@ import msgspec
 
 from grader.catalogue import Kata
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.records import Key, StoredSubmission
+from grader.instructor.gradebook.row_types import Key, StoredSubmission
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Submission
 from grader.report.report import KataReport

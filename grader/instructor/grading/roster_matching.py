@@ -22,7 +22,7 @@ from grader.instructor.gradebook.identities import (
     whole_name,
     words_in,
 )
-from grader.instructor.gradebook.records import Mark, UnusedReason, UnusedTime
+from grader.instructor.gradebook.row_types import Mark, UnusedReason, UnusedTime
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import HandedInAt
 from grader.instructor.lms.person import Found

@@ -16,7 +16,7 @@ from grader.catalogue import Kata
 from grader.devices import Device
 from grader.errors import EngineError, KataError
 from grader.instructor.gradebook.errors import SerializationError
-from grader.instructor.gradebook.records import Key
+from grader.instructor.gradebook.row_types import Key
 from grader.instructor.grading.cache_key import kata_digest, seed_for, terms_of
 from grader.instructor.grading.cache_key import versions as versions_here
 from grader.instructor.grading.messages import (

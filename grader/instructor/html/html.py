@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from grader.instructor.html import tally, text
+from grader.instructor.html import class_tally, text
 from grader.report.html import environment, hash_of
 from grader.report.report import ALREADY_DEDUCTED
 from grader.report.style import STATUS_STYLES, out_of, points
@@ -33,14 +33,14 @@ def environment_of(*folders: Path) -> Environment:
         looks=STATUS_STYLES,
         deducted=ALREADY_DEDUCTED,
         out_of=out_of,
-        histogram=tally.histogram,
-        slices=tally.slices,
+        histogram=class_tally.histogram,
+        slices=class_tally.slices,
     )
     made.filters.update(
         points=points, percent=_percent, short=lambda value: "" if value is None else f"{value:.2f}",
-        mean=tally.mean, median=tally.median, most=lambda values: max(values, default=None), prose=text.prose,
-        shown=text.message_html, inline=text.inline, plain=text.escape_markdown, last_name=text.last_name,
-        fenced=text.fenced,
+        mean=class_tally.mean, median=class_tally.median, most=lambda values: max(values, default=None),
+        prose=text.prose, shown=text.message_html, inline=text.inline, plain=text.escape_markdown,
+        last_name=text.last_name, fenced=text.fenced,
     )  # fmt: skip
     return made
 

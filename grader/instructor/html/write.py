@@ -13,12 +13,12 @@ from markupsafe import Markup
 
 from grader.errors import UsageError
 from grader.instructor.gradebook.course import total
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.html import text
+from grader.instructor.html.class_tally import ClassTally
 from grader.instructor.html.folder import Folder, file_stem
 from grader.instructor.html.html import page
-from grader.instructor.html.tally import ClassTally
-from grader.instructor.html.view import Viewer, when
+from grader.instructor.html.viewer import Viewer, when
 from grader.instructor.submissions.as_text import text_of
 from grader.report.json_text import json_text
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.catalogue import Catalogue
-from grader.instructor.gradebook.records import Key, Mark
+from grader.instructor.gradebook.row_types import Key, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Bundle, Submission
 from tests.pages import demo_class

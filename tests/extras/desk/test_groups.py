@@ -13,7 +13,7 @@ import pytest
 
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import Adjust, Provenance, Remark
-from grader.instructor.gradebook.records import Decided
+from grader.instructor.gradebook.row_types import Decided
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.groups import Group, groups
 from tests.conftest import Ran

@@ -23,7 +23,7 @@ from grader.extras.desk.sheets import Sheets
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.identities import LEARNT_BY
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.gradebook.written import Rubrics
+from grader.instructor.gradebook.written_answers import Rubrics
 from grader.instructor.html import KataTexts
 from tests.extras.desk import made_class
 from tests.extras.desk.test_groups import failing, recorded

@@ -17,7 +17,7 @@ from grader.extras.desk.sheets import AnswerPlace, Sheets
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import Assign
 from grader.instructor.gradebook.store import Gradebook
-from grader.instructor.gradebook.written import Rubrics
+from grader.instructor.gradebook.written_answers import Rubrics
 from grader.instructor.html import KataTexts
 from grader.instructor.submissions.submission import Bundle, HandedInSheet, Submission
 from tests.extras.desk import made_class

@@ -21,7 +21,7 @@ from grader.instructor.gradebook.events import (
     Provenance,
     Remark,
 )
-from grader.instructor.gradebook.records import Decided, Given, Mark
+from grader.instructor.gradebook.row_types import Decided, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.html import KataTexts
 from grader.report.style import points

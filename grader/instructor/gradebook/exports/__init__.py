@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from grader.instructor.gradebook.exports.documents import to_jsonl
 from grader.instructor.gradebook.exports.gradescope import to_gradescope
 from grader.instructor.gradebook.exports.tables import by_assignment, columns_of, to_csv, to_grades, to_wide
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.lms import SYSTEMS
 
 if TYPE_CHECKING:

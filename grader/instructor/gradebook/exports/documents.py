@@ -9,7 +9,7 @@ import msgspec
 
 from grader.instructor.gradebook.course import total
 from grader.instructor.gradebook.events import AnswerMark, Decision, PointsChange
-from grader.instructor.gradebook.records import (
+from grader.instructor.gradebook.row_types import (
     AttemptGraded,
     Decided,
     HistoryEvent,
@@ -21,7 +21,7 @@ from grader.report.json_text import json_text
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
-    from grader.instructor.gradebook.written import AnswerSheet
+    from grader.instructor.gradebook.written_answers import AnswerSheet
 
 
 _PRINTED = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader.instructor.gradebook.course import total
 from grader.instructor.gradebook.exports.cells import number
 from grader.instructor.gradebook.exports.tables import comments
-from grader.instructor.gradebook.records import Mark, WrittenScore, by_learner
+from grader.instructor.gradebook.row_types import Mark, WrittenScore, by_learner
 from grader.report.json_text import json_text
 from grader.report.report import CheckReport
 from grader.report.style import DEDUCTED, points

@@ -11,7 +11,7 @@ import msgspec
 from grader.instructor.gradebook.course import Total, total
 from grader.instructor.gradebook.events import PointsChange, standing
 from grader.instructor.gradebook.exports.cells import line, number
-from grader.instructor.gradebook.records import Mark, by_learner
+from grader.instructor.gradebook.row_types import Mark, by_learner
 from grader.instructor.lms.person import Person
 from grader.instructor.lms.system import GradeFile
 from grader.instructor.submissions.names import natural_key

@@ -17,8 +17,8 @@ from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, Provenance
-from grader.instructor.gradebook.records import NEWER, Mark, WrittenScore
-from grader.instructor.gradebook.written import WITHDRAWN, WrittenAnswer, earned, written_in_short
+from grader.instructor.gradebook.row_types import NEWER, Mark, WrittenScore
+from grader.instructor.gradebook.written_answers import WITHDRAWN, WrittenAnswer, earned, written_in_short
 from grader.instructor.html import text
 from grader.instructor.submissions.as_text import text_of
 from grader.instructor.submissions.submission import Bundle

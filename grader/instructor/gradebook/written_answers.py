@@ -20,7 +20,7 @@ from grader.instructor.gradebook import events
 from grader.instructor.gradebook.answers import counts
 from grader.instructor.gradebook.errors import GradebookUsageError
 from grader.instructor.gradebook.events import active_marks, active_releases
-from grader.instructor.gradebook.records import Answers, Given, Mark
+from grader.instructor.gradebook.row_types import Answers, Given, Mark
 from grader.instructor.gradebook.store import Gradebook
 from grader.report.style import out_of
 from grader.words import counted

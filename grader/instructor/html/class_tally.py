@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.instructor.gradebook.course import Course, Total, total, written_total
-from grader.instructor.gradebook.records import Mark
+from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.html import text
 from grader.instructor.submissions.names import natural_key
 from grader.report.report import UNWRITTEN, KataStatus

@@ -14,7 +14,7 @@ from grader.devices import Device
 from grader.engine import sandbox
 from grader.errors import KataError, UsageError
 from grader.instructor.gradebook.events import Provenance, Take
-from grader.instructor.gradebook.records import RunRecord
+from grader.instructor.gradebook.row_types import RunRecord
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.gradebook.times import read_times
 from grader.instructor.grading.executors import cores, local_slots, refuse_exposed
