@@ -75,15 +75,15 @@ def git_times(folder: SafePath, tags: Iterable[str], patience_s: float) -> dict[
     place = os.path.join(folder.root, *folder.names, _FOLDER, "objects")
     objects = _objects(git, place, digests, patience_s)
     found = {tag: _time(tag, commit, tagged.get(tag), objects) for tag in tags}
-    return {tag: _believed(told) for tag, told in found.items() if told is not None}
+    return {tag: _believed(time) for tag, time in found.items() if time is not None}
 
 
-def _believed(told: GitTime) -> GitTime:
+def _believed(time: GitTime) -> GitTime:
     """Return a time unless it is yet to come: then the clock that made it was wrong, and nobody knows the time."""
-    if told.at is None or told.at <= datetime.now(UTC):
-        return told
-    why = f"{told.source}, says {told.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
-    return GitTime(None, None, f"{why}; {told.note}" if told.note else why)
+    if time.at is None or time.at <= datetime.now(UTC):
+        return time
+    why = f"{time.source}, says {time.at:%Y-%m-%d %H:%M} UTC, which is yet to come: the time is unknown"
+    return GitTime(None, None, f"{why}; {time.note}" if time.note else why)
 
 
 def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]) -> GitTime | None:
