@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         AttemptGraded,
         Decided,
         Given,
-        HistoryEvent,
         Mark,
         SeenAgain,
         TakenBack,
