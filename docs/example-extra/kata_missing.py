@@ -36,8 +36,7 @@ def missing(book: Gradebook, kata: str, unfinished: bool, as_json: bool) -> None
       kata missing masks --unfinished --json
     """
     slug = resolve_kata(book, kata)
-    found = []
-    everybody = 0
+    found, everybody = [], 0
     # One mark for everybody: of the roster, and of all who handed in anything.
     for mark in book.marks(katas={slug}):
         everybody += 1

@@ -67,11 +67,8 @@ def kill(process: subprocess.Popen[str]) -> None:
 def marks(rows: Iterator[Mark]) -> list[dict[str, Any]]:
     """Rows without what two runs can never share: when it came and was graded, and under which number."""
     plain = [msgspec.to_builtins(row, enc_hook=lambda reports: None) for row in rows]
-    for row in plain:
-        for changing in ("id", "attempt", "run", "arrived", "arrived_at", "graded_at"):
-            row["hand_in"].pop(changing, None)
-        del row["graded_at"]
-    return plain
+    own = {"graded_at", "hand_in"}
+    return [{name: value for name, value in row.items() if name not in own} for row in plain]
 
 
 HOLD = """
