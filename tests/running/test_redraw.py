@@ -14,7 +14,7 @@ RIGHT, WRONG = "def thing(x):\n    return x + 1\n", "def thing(x):\n    return x
 BAD = 7
 """The seed whose draw nobody can answer."""
 BROKEN = "1 / (seed - 7)"
-OVERFLOWS = "oracle(lambda x: (x * x).sqrt(), torch.tensor([1e30 if seed == 7 else 1.0]))"
+OVERFLOWS = "oracle(lambda x: (x * x).sqrt(), torch.tensor([1e30 if seed == 7 else 1.0])).tolerance"
 WANTS_MORE = "want = want + (seed == 7)"
 HIDES = """
     from grader.engine.checks import oracle
@@ -77,7 +77,7 @@ def test_without_a_reference_a_check_that_says_it_is_broken_is_drawn_again(bench
 
 def test_what_a_submission_returns_brings_about_no_other_draw(bench: Bench) -> None:
     """It would wait for an easy one."""
-    asks = "oracle(lambda x: (x * x).sqrt(), submission.thing(torch.zeros(1)))"
+    asks = "oracle(lambda x: (x * x).sqrt(), submission.thing(torch.zeros(1))).tolerance"
     report = drawn(bench, asks, "def thing(x):\n    return x + 1e30\n", BAD)
     assert (report.status, report.max_score, the_check(report).status) == ("fail", 2, "fail")
     assert "redrawn" not in msgspec.to_builtins(the_check(report))
