@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from grader.engine.runner.outcome import MessageContext, Outcome
     from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
     from grader.engine.runner.suite import Suite, suites_of
+    from grader.engine.wire import frames
     from grader.errors import EngineError, KataError, UsageError
     from grader.files import write_atomic
     from grader.instructor.bundles import FolderBundle, wheels

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from grader.catalogue import Catalogue, Kata
+from grader.engine.wire import frames
 from grader.instructor.grading import processes
 from grader.instructor.grading.messages import (
     Answer,
@@ -20,7 +21,6 @@ from grader.instructor.grading.messages import (
     Stopped,
     Task,
     decode_answer,
-    encode,
     task_decoder,
 )
 from grader.instructor.grading.run import RunPolicy, setup_for
@@ -45,7 +45,7 @@ def setup(sort: Kata) -> Setup:
 def ask(setup: Setup, source: str = RIGHT, **files: bytes) -> Answer:
     bundle = Bundle(MODULE, {MODULE: source.encode(), **files})
     task = Task(kata="insertion-sort", seed=3, bundle=bundle)
-    return decode_answer(processes.grade(encode(setup), encode(task)))
+    return decode_answer(processes.grade(frames.encode(setup), frames.encode(task)))
 
 
 def test_a_right_answer(setup: Setup) -> None:

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from grader.devices import Device, known
+from grader.engine.wire import frames
 from grader.errors import UsageError
-from grader.instructor.grading.messages import NotGraded, Task, decode_answer, encode
+from grader.instructor.grading.messages import NotGraded, Task, decode_answer
 from grader.instructor.grading.processes import grade, grading_processes
 from grader.instructor.grading.run import RunPolicy, setup_for
 from tests.conftest import TINY, Run
@@ -79,12 +80,12 @@ def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(mon
 
     monkeypatch.setenv("KATA_PACKS", str(TINY))
     kata = load_pack(TINY).katas[0]
-    setup = encode(setup_for([kata], RunPolicy(device=ABSENT)))
+    setup = frames.encode(setup_for([kata], RunPolicy(device=ABSENT)))
     with grading_processes():
         with grading_processes():
             pass  # one use that ends leaves the others theirs
         answer = decode_answer(
-            grade(setup, encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
+            grade(setup, frames.encode(Task(kata=kata.slug, seed=0, bundle=None, status="missing")))
         )
     assert isinstance(answer, NotGraded)
     assert "on this machine" in answer.message

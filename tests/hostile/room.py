@@ -24,6 +24,7 @@ import msgspec
 
 from grader.catalogue import load_pack
 from grader.engine.host.bootstrap import start_launcher
+from grader.engine.wire import frames
 from grader.instructor.grading import grading_process
 from grader.instructor.grading.messages import Task
 from grader.instructor.submissions.submission import Bundle
@@ -195,8 +196,8 @@ class Room:
         assert stdin is not None
         assert stdout is not None
         with contextlib.suppress(BrokenPipeError):
-            grading_process.write_frame(stdin, msgspec.msgpack.encode(Exam(task, timeout_s)))  # type: ignore[arg-type]
-        answer = grading_process.read_frame(stdout)  # type: ignore[arg-type]
+            frames.write_frame(stdin, frames.encode(Exam(task, timeout_s)))  # type: ignore[arg-type]
+        answer = frames.read_frame(stdout)  # type: ignore[arg-type]
         if not answer:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace")[-3000:]
@@ -330,7 +331,7 @@ def main() -> None:
     from grader.engine.runner.suite import RunConfig, Suite, suites_of
 
     def serve(suites: dict[str, Suite]) -> None:
-        while frame := grading_process.read_frame(requests):
+        while frame := frames.read_frame(requests):
             exam = msgspec.msgpack.decode(frame, type=Exam)
             stages = Stages()
             options = RunConfig(
@@ -339,7 +340,7 @@ def main() -> None:
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
             stages.begin(0.0)
             answer = Examined(report, stages.overrun_s)
-            grading_process.write_frame(answers, msgspec.msgpack.encode(answer))
+            frames.write_frame(answers, frames.encode(answer))
 
     katas = [kata for kata in load_pack(Path(sys.argv[1])).katas if kata.slug in MODULES]
     with suites_of(katas, hidden=True) as suites:

@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 
 from grader.engine import sandbox
+from grader.engine.wire import frames
 from grader.engine.worker.fork_server import (
     ENDING_S,
-    MAX_MESSAGE,
     Branch,
     Ended,
     Launch,
@@ -32,7 +32,7 @@ from grader.errors import MachineFault
 
 __all__ = ["ENDING_S", "TRACE", "WorkerConfig", "Zygote"]
 
-_answers = msgspec.json.Decoder(Launched | Ended | Refused)
+_answers = frames.Decoder(Launched | Ended | Refused)
 
 
 class Zygote:
@@ -78,7 +78,7 @@ class Zygote:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            socket.send_fds(self._link, [msgspec.json.encode(Branch(module))], [theirs.fileno()])
+            frames.send_packet(self._link, Branch(module), [theirs.fileno()])
         except OSError as error:
             ours.close()
             raise self._gone(error) from error
@@ -101,7 +101,7 @@ class Zygote:
 
     def _hear(self) -> Launched | Ended | Refused:
         try:
-            answer: Launched | Ended | Refused = _answers.decode(self._link.recv(MAX_MESSAGE))
+            answer: Launched | Ended | Refused = _answers.decode(frames.receive_packet(self._link, 0)[0])
         except (OSError, msgspec.DecodeError) as error:
             raise self._gone(error) from error
         return answer
@@ -123,11 +123,10 @@ class Zygote:
         if self.refused:
             raise MachineFault(f"No process could be started for what a kata preloads: {self.refused}.")
         self._hear_of_branches()
-        message = msgspec.json.encode(Launch(job))
         try:
-            # Descriptors cross by the kernel's hand: the far ends are never named in any file system.
-            socket.send_fds(self._link, [message], [channel.fileno(), output, audit])
-            data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 1)
+            # As descriptors: the far ends are never named in any file system.
+            frames.send_packet(self._link, Launch(job), [channel.fileno(), output, audit])
+            data, descriptors = frames.receive_packet(self._link, 1)
             answer = _answers.decode(data)
         except (OSError, msgspec.DecodeError) as error:
             raise self._gone(error) from error
@@ -161,7 +160,7 @@ class Zygote:
         try:
             # One message, one answer: what branches have to say is heard before, or it would be taken for
             # this answer.
-            self._link.send(msgspec.json.encode(request))
+            frames.send_packet(self._link, request)
         except OSError as error:
             raise self._gone(error) from error
         answer = self._hear()

@@ -23,9 +23,9 @@ import msgspec
 
 from grader import interpreter
 from grader.engine import sandbox
+from grader.engine.wire import frames
 from grader.engine.worker.process import Room, WorkerConfig, become_worker, preload
 
-MAX_MESSAGE = 1 << 16
 ENDING_S = 10.0
 """How long a zygote may take to end its workers and itself."""
 
@@ -67,7 +67,7 @@ class Refused(msgspec.Struct, tag="refused", frozen=True):
     reason: str
 
 
-_requests = msgspec.json.Decoder(Launch | Reap | Branch)
+_requests = frames.Decoder(Launch | Reap | Branch)
 
 
 def become_fork_server(link: socket.socket, level: sandbox.Isolation, view: sandbox.View) -> NoReturn:
@@ -175,9 +175,7 @@ class ForkServer:
         """Answer until the grader hangs up, then end every worker."""
         try:
             while True:
-                # A socket that keeps messages apart (SOCK_SEQPACKET): one read is one request, with the
-                # descriptors that came with it.
-                message, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 3)
+                message, descriptors = frames.receive_packet(self._link, 3)
                 # The grader's end is closed: it has finished, or was killed.
                 if not message:
                     break
@@ -200,7 +198,7 @@ class ForkServer:
                 sandbox.kill_descendants()
 
     def _send(self, answer: Launched | Ended | Refused, descriptors: tuple[int, ...] = ()) -> None:
-        socket.send_fds(self._link, [msgspec.json.encode(answer)], descriptors)
+        frames.send_packet(self._link, answer, descriptors)
 
     def _launch(self, job: WorkerConfig, descriptors: list[int]) -> None:
         # The least free one: users are a range, which must not run out in a large class.

@@ -19,6 +19,7 @@ from grader.api import (
     KataError,
     TakenFile,
     UsageError,
+    frames,
     interpreter,
 )
 from grader.api import take as take_here
@@ -56,21 +57,21 @@ def ask(module: str, question: Any, kind: type[T]) -> T:
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         process = interpreter.start(module, (), Path(folder), **pipes)
         # On standard input: an address may hold a password, and arguments are seen by all.
-        out, err = process.communicate(msgspec.msgpack.encode(question))
+        out, err = process.communicate(frames.encode(question))
     if process.returncode:
         last = (err.decode(errors="replace").strip().splitlines() or ["it ended without a message"])[-1]
         raise EngineError(last[-300:])
-    return msgspec.msgpack.decode(out, type=kind)
+    return frames.Decoder(kind).decode(out)
 
 
 def question(kind: type[T]) -> T:
     """Return what this process was asked."""
-    return msgspec.msgpack.decode(sys.stdin.buffer.read(), type=kind)
+    return frames.Decoder(kind).decode(sys.stdin.buffer.read())
 
 
 def answer(value: Any) -> None:
     """Answer."""
-    sys.stdout.buffer.write(msgspec.msgpack.encode(value))
+    sys.stdout.buffer.write(frames.encode(value))
 
 
 # Grading forks, which a server with threads must not

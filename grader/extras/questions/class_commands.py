@@ -24,6 +24,7 @@ from grader.api import (
     complete_id,
     counted,
     escape_controls,
+    frames,
     interpreter,
     json_option,
     lines_of,
@@ -231,8 +232,6 @@ def _answered(book: Gradebook, cells: dict[str, str]) -> _Answered:
 
 def _questions_of(book: Gradebook, rows: list[Mark], wanted: int) -> list[list[QuizQuestion] | str]:
     """Return the questions about each hand-in, or why there are none."""
-    import msgspec
-
     from grader.extras.questions.program import HandInToAsk
     from grader.extras.questions.quiz import QuizQuestion
 
@@ -251,13 +250,14 @@ def _questions_of(book: Gradebook, rows: list[Mark], wanted: int) -> list[list[Q
         # In this process are marks and perhaps a password: nothing that runs a hand-in is forked from it.
         done = subprocess.run(
             interpreter.command(PROGRAM),
-            input=msgspec.json.encode(tasks),
+            input=frames.encode(tasks),
             stdout=subprocess.PIPE,
             cwd=name,
             env=interpreter.environment(),
             check=False,
         )
-    lines = done.stdout.splitlines()
-    if done.returncode or len(lines) != len(tasks):
+    stream, decoder = io.BytesIO(done.stdout), frames.Decoder(list[QuizQuestion] | str)
+    answers = [decoder.decode(frame) for frame in iter(lambda: frames.read_frame(stream), b"")]
+    if done.returncode or len(answers) != len(tasks):
         raise EngineError("The program that asks about hand-ins ended before it was done.")
-    return [msgspec.json.decode(line, type=list[QuizQuestion] | str) for line in lines]
+    return answers

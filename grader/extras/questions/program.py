@@ -1,6 +1,6 @@
 """Make questions about many hand-ins: a program of its own, whose workers are forked from memory that holds no marks.
 
-It reads tasks from standard input, a JSON list, and answers each with a line of JSON.
+It reads a list of tasks from standard input, and answers each in a frame.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader.api import start_launcher
+from grader.api import frames, start_launcher
 
 
 class HandInToAsk(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ def main() -> None:
     from grader.api import Catalogue, KataError, Unreadable, read_source, suites_of
     from grader.extras.questions.quiz import QuizQuestion, ask
 
-    tasks = msgspec.json.decode(sys.stdin.buffer.read(), type=list[HandInToAsk])
+    tasks = frames.Decoder(list[HandInToAsk]).decode(sys.stdin.buffer.read())
 
     with contextlib.closing(launcher):
         wanted = {task.kata for task in tasks}
@@ -44,8 +44,7 @@ def main() -> None:
                     answer = ask(suites[task.kata], launcher, source, task.who, task.wanted)
                 except (KataError, Unreadable) as error:
                     answer = error.message
-                sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
-                sys.stdout.flush()
+                frames.write_frame(sys.stdout.buffer, frames.encode(answer))
 
 
 if __name__ == "__main__":

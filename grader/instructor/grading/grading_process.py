@@ -27,6 +27,7 @@ from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.host.bootstrap import start_launcher
 from grader.engine.timing.device import exclusive_lock, shared_lock
+from grader.engine.wire import frames
 from grader.errors import EngineError, KataError, MachineFault
 from grader.instructor.grading.cache_key import kata_digest
 from grader.instructor.grading.messages import (
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from grader.engine.runner.suite import RunConfig, Suite
     from grader.report.report import Isolation, KataReport
 
-LENGTH = struct.Struct(">I")
 SECONDS = struct.Struct(">d")
 _STRENGTH: dict[Isolation, int] = {"none": 0, "process": 1, "confined": 2, "full": 3}
 
@@ -57,7 +57,7 @@ def main() -> None:
     tempfile.tempdir = sys.argv[1]
     # Our parent removes it when we end, unless it ends first.
     atexit.register(shutil.rmtree, sys.argv[1], ignore_errors=True)
-    setup = setup_decoder.decode(read_frame(requests))
+    setup = setup_decoder.decode(frames.read_frame(requests))
     try:
         _refuse_exposed(setup)
         launcher = start_launcher(many=True, timed=setup.perf, device=setup.device)
@@ -68,8 +68,8 @@ def main() -> None:
     except KataError as error:
         # Nothing was asked yet; the first request is answered with why nothing can be graded.
         refusal = encode_answer(NotGraded(error.message, error.hint, again=isinstance(error, MachineFault)))
-        while read_frame(requests):
-            write_frame(answers, refusal)
+        while frames.read_frame(requests):
+            frames.write_frame(answers, refusal)
 
 
 def _refuse_exposed(setup: Setup) -> None:
@@ -86,7 +86,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
     from grader.engine.runner.suite import RunConfig, suites_of
 
     def tell(seconds: float) -> None:
-        answers.write(LENGTH.pack(0) + SECONDS.pack(seconds))
+        answers.write(frames.LENGTH.pack(0) + SECONDS.pack(seconds))
         answers.flush()
 
     # A mark must not depend on which machine made it, so another version of the pack is refused.
@@ -95,7 +95,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
         raise EngineError(f"This machine has no kata {', '.join(sorted(lacking))}.", _SAME_PACK)
 
     with suites_of(katas, hidden=True, speed=setup.perf) as suites:
-        while frame := read_frame(requests):
+        while frame := frames.read_frame(requests):
             task = task_decoder.decode(frame)
             options = RunConfig(
                 seed=task.seed,
@@ -105,7 +105,7 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
                 timed_s=setup.queue_s,
             )
             graded = partial(grade, task, suites[task.kata], launcher, options)
-            write_frame(answers, encode_answer(in_turn(task, setup, tell, graded)))
+            frames.write_frame(answers, encode_answer(in_turn(task, setup, tell, graded)))
 
 
 def in_turn(
@@ -181,23 +181,6 @@ def _isolated(report: KataReport, setup: Setup) -> KataReport:
             "kata doctor says what is missing and how to get it.",
         )
     return report
-
-
-def read_frame(stream: BinaryIO) -> bytes:
-    """Return the next frame, empty at the end of the stream."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return b""
-    (size,) = LENGTH.unpack(head)
-    data = stream.read(size)
-    return data if len(data) == size else b""
-
-
-def write_frame(stream: BinaryIO, data: bytes) -> None:
-    """Send one frame."""
-    stream.write(LENGTH.pack(len(data)))
-    stream.write(data)
-    stream.flush()
 
 
 def _claim_streams() -> tuple[BinaryIO, BinaryIO]:

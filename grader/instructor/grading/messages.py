@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from grader.engine.wire import frames
 from grader.instructor.submissions.submission import Bundle
 from grader.report.report import Isolation, KataReport
 
@@ -58,18 +59,17 @@ class Stopped(msgspec.Struct, frozen=True, tag="stopped"):
 
 Answer = KataReport | NotGraded | Stopped
 
-setup_decoder = msgspec.msgpack.Decoder(Setup)
-task_decoder = msgspec.msgpack.Decoder(Task)
-encode = msgspec.msgpack.encode
+setup_decoder = frames.Decoder(Setup)
+task_decoder = frames.Decoder(Task)
 # A report goes as it is, anything else in a list of one: msgspec tells a map from a list, and a report has no tag.
-_answer_decoder: msgspec.msgpack.Decoder[KataReport | tuple[NotGraded | Stopped]] = msgspec.msgpack.Decoder(
+_answer_decoder: frames.Decoder[KataReport | tuple[NotGraded | Stopped]] = frames.Decoder(
     KataReport | tuple[NotGraded | Stopped]
 )
 
 
 def encode_answer(answer: Answer) -> bytes:
     """Return an answer to a task in bytes."""
-    return encode(answer if isinstance(answer, KataReport) else (answer,))
+    return frames.encode(answer if isinstance(answer, KataReport) else (answer,))
 
 
 def decode_answer(data: bytes) -> Answer:

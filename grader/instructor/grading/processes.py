@@ -23,14 +23,14 @@ import msgspec
 
 from grader import interpreter
 from grader.engine.host.deadline import Deadline
+from grader.engine.wire import frames
 from grader.errors import KataError
-from grader.instructor.grading.grading_process import LENGTH, SECONDS
+from grader.instructor.grading.grading_process import SECONDS
 from grader.instructor.grading.messages import (
     Answer,
     NotGraded,
     Stopped,
     decode_answer,
-    encode,
     encode_answer,
     task_decoder,
 )
@@ -110,7 +110,7 @@ class GradingProcess:
         self._send(task, begin)
         stage: _Stage | None = None
         while True:
-            (size,) = LENGTH.unpack(self._read(LENGTH.size, begin, stage))
+            (size,) = frames.LENGTH.unpack(self._read(frames.LENGTH.size, begin, stage))
             if size:
                 answer = self._read(size, begin, stage)
                 self._fresh = False
@@ -136,7 +136,7 @@ class GradingProcess:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _send(self, data: bytes, deadline: Deadline) -> None:
-        rest = memoryview(LENGTH.pack(len(data)) + data)
+        rest = memoryview(frames.LENGTH.pack(len(data)) + data)
         while rest:
             try:
                 # A pipe takes any part of it, and a process that stands still takes none.
@@ -265,7 +265,7 @@ def _control(task: bytes) -> bytes:
     own = task_decoder.decode(task)
     main = own.bundle.main if own.bundle is not None else "nothing.py"
     blank = Bundle(main, {main: b"pass\n"})
-    return encode(msgspec.structs.replace(own, bundle=blank, status="found", control=True))
+    return frames.encode(msgspec.structs.replace(own, bundle=blank, status="found", control=True))
 
 
 def _charged(last: NotGraded | Stopped, times: int) -> Stopped:

@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from grader.catalogue import Kata
 from grader.devices import Device
+from grader.engine.wire import frames
 from grader.errors import EngineError, KataError
 from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.row_types import Key
@@ -26,7 +27,6 @@ from grader.instructor.grading.messages import (
     Stopped,
     Task,
     decode_answer,
-    encode,
 )
 from grader.instructor.grading.processes import grade
 from grader.instructor.submissions.submission import Submission
@@ -108,7 +108,7 @@ class Run:
         self._left = Counter[tuple[str, str]]()
         """How many submissions of a learner for a kata are not done yet: an earlier attempt is not the last word."""
         self.setup = setup_for(katas, policy)
-        self._setup = encode(self.setup)
+        self._setup = frames.encode(self.setup)
 
     def grade(
         self,
@@ -228,7 +228,7 @@ class Run:
 
     def _hand_out(self, executor: Executor, task: Task) -> Future[bytes]:
         try:
-            return executor.submit(grade, self._setup, encode(task))
+            return executor.submit(grade, self._setup, frames.encode(task))
         except (RuntimeError, OSError) as error:
             raise _lost(error) from error
 
