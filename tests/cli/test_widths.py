@@ -9,7 +9,8 @@ import pytest
 
 from grader.cli.main import COMMANDS
 from grader.report import style
-from tests.cli.test_comfort import SOLUTION, WRONG
+from tests import ours
+from tests.cli.test_comfort import WRONG
 from tests.conftest import Run
 
 pytestmark = pytest.mark.slow
@@ -57,7 +58,7 @@ def test_no_line_is_wider_than_the_terminal(
     kata: Run, stub: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    stub.write_text(SOLUTION.read_text())
+    stub.write_text(ours.MASKS)
     lines = shown(kata, width, "check masks")
     assert "  Is it fast, too?  kata check masks --perf" in lines
     for command in LIGHT:
