@@ -71,6 +71,12 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         _fork_once()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What is marked `nightly` is slow, which nobody has to say."""
+    if item.get_closest_marker("nightly"):
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out cases of what is sampled; begin with what is slow: nobody should wait for one of them at the end."""
     if not config.getoption("everything"):

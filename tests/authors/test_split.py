@@ -228,7 +228,6 @@ def count(values, bins):
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "texts"), [("merge", SORTING), ("count", COUNTING)])
 def test_a_kata_of_another_field_gets_the_same_battery(
     tmp_path: Path, kata_process: Run, name: str, texts: tuple[str, str, str]

@@ -114,7 +114,6 @@ def without_powers() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_stub_that_may_not_be_read(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     stub = folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
@@ -310,7 +309,6 @@ def test_not_a_number_is_told_before_values(kata: Run, stub: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_two_hundred_megabytes_of_prints(kata: Run, stub: Path) -> None:
     flood = "\n    for _ in range(200):\n        print('y' * 999_999)\n    return torch.ones(seq_len, seq_len).tril()"
     stub.write_text(ours.masks(flood))

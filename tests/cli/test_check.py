@@ -220,7 +220,6 @@ def test_a_file_a_folder_and_an_id_mean_the_same(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_progress_remembers_whole_checks_only(kata: Run, unit: Path) -> None:
     def entry() -> dict[str, Any]:
         found: dict[str, Any] = json.loads((unit.parent / "kata-progress.json").read_text())["katas"]["masks"]
@@ -352,7 +351,6 @@ def test_a_forged_environment_changes_nothing(kata: Run, unit: Path, monkeypatch
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_both_launchers_agree(kata_process: Run, folder: Path) -> None:
     assert kata_process("start", "masks", cwd=folder).code == 0
     (folder / "9.3-encoder-vs-decoder" / "masks" / "masks.py").write_text(WRONG)

@@ -79,7 +79,6 @@ def test_python_m_kata_is_the_command(folder: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_notebook_has_a_cell_that_checks_it_and_that_is_no_part_of_the_answer(
     kata: Run, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,7 +169,6 @@ def screen(command: list[str], folder: Path, keys: bytes, until: str, **variable
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_watch_ends_with_the_verdict_and_the_score(stub: Path) -> None:
     stub.write_text(WRONG)
     text = screen([str(KATA), "watch", "masks"], stub.parent, b"q", "waiting for a save")
@@ -224,7 +222,6 @@ def test_no_line_of_a_lesson_is_taken_for_a_list_by_its_first_character() -> Non
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_on_a_terminal_several_katas_are_counted_while_they_are_checked(folder: Path) -> None:
     subprocess.run([KATA, "start", "9.3"], cwd=folder, check=True, capture_output=True)
     text = screen([str(KATA), "check", "-q"], folder, b"", "")

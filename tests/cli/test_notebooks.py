@@ -73,7 +73,6 @@ def only(outputs: Any, kind: str) -> str:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
     play: Callable[..., list[Any]], kata: Run, folder: Path, place: Place
 ) -> None:
@@ -119,7 +118,6 @@ def test_what_was_run_is_judged_with_the_marks_of_the_terminal(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_kernel_starts_no_interpreter_where_a_process_stands_by(
     play: Callable[..., list[Any]], place: Place
 ) -> None:
@@ -159,7 +157,6 @@ def test_a_verdict_is_there_before_its_command_has_ended_its_workers(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., list[Any]]) -> None:
     raises = "def causal_mask(seq_len, *, device=None):\n    return torch.ones(seq_len).reshape(3, 7)"
     outputs = play("1", RIGHT, "2", raises, "import kata\nkata.check('masks')")
@@ -167,7 +164,6 @@ def test_a_message_names_the_cell_by_the_number_beside_it(play: Callable[..., li
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_notebook_that_was_started_holds_lesson_stub_and_check(
     play: Callable[..., list[Any]], kata: Run, folder: Path
 ) -> None:
@@ -209,7 +205,6 @@ class Shell:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_nothing_that_was_run_is_an_answer_so_what_is_saved_is_judged(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,7 +231,6 @@ CELLS = [
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_is_saved_and_what_was_run_are_told_alike(
     kata: Run, folder: Path, warm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,7 +292,6 @@ def test_without_an_id_what_was_run_is_looked_at_too(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_stdin_is_judged_as_if_it_were_saved(
     kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -249,7 +249,6 @@ ONE_OF_EACH = [
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_the_same_exhibits_are_the_same_bytes() -> None:
     drawn = [(exhibit, draw(exhibit)) for exhibit in read_exhibits(ONE_OF_EACH)]
     for exhibit, svg in drawn:
@@ -609,7 +608,6 @@ def in_cells(*texts: str) -> str:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("notebook", [False, True], ids=["module", "notebook"])
 def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path, notebook: bool) -> None:
     assert kata("start", "9.3", *["--notebook"] * notebook).code == 0
@@ -626,7 +624,6 @@ def test_the_command_uses_files_that_pass_and_no_others(kata: Run, folder: Path,
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_the_command_writes_a_page_and_pictures(kata: Run, folder: Path) -> None:
     ran = kata("demo", "masks").done()
     assert "The masks of this batch" in ran.out

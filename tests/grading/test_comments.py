@@ -96,7 +96,6 @@ def test_a_dispute_and_what_was_said_to_it_is_the_learners_own(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_an_earlier_attempt_was_told_says_so(kata: Run, book: Gradebook, folder: Path) -> None:
     (folder / "week1" / "ada" / "insertion_sort.py").write_text(RIGHT + "\n# another\n")
     assert kata("grade", "week1", "-j", "1", "--only", SLUG).code == 0
@@ -105,7 +104,6 @@ def test_what_an_earlier_attempt_was_told_says_so(kata: Run, book: Gradebook, fo
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_nothing_is_released_that_is_not_there(kata: Run, book: Gradebook) -> None:
     ran = kata("gradebook", "release", "no-such-kata", "--comment", "x", "--author", "kim")
     assert ran.code == 2

@@ -114,7 +114,6 @@ def test_only_a_learner(kata: Run, hand_in: Hand) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_only_a_learner_by_another_name_and_what_comes_next_keeps_the_course(
     kata: Run, hand_in: Hand, warm: Path
 ) -> None:
@@ -141,7 +140,6 @@ def test_fail_under(kata: Run, hand_in: Hand) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_fail_under_weighs_katas_as_the_course_does(
     kata: Run, hand_in: Hand, warm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,7 +221,6 @@ def test_a_wrong_name_on_gradescope_is_missing_and_no_failure(warm: Path, files:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_loop_costs_its_own_time_and_nobody_else(kata: Run, hand_in: Hand) -> None:
     hand_in("ada", RIGHT)
     hand_in("lou", LOOPS)
@@ -299,7 +296,6 @@ def test_a_scheduler_without_the_extra(kata: Run, hand_in: Hand, monkeypatch: py
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_from_there(hand_in: Hand, warm: Path, kata: Run) -> None:
     for number in range(30):
         hand_in(f"learner {number}", [RIGHT, OTHER, WRONG, STUB][number % 4] + f"\n# {number}\n")

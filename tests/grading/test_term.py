@@ -14,7 +14,6 @@ from tests.conftest import Run
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_term_is_what_its_script_says(kata: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No mark but the oracle's: late, resubmitted, renamed, absent, appealed, mended, restored from a copy, with times
     that become known afterwards, two of one name, and a run that is stopped."""

@@ -144,7 +144,6 @@ def test_setup_asks_an_index_only_where_the_bundle_says_so(packs: Path, tmp_path
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["insertion-sort", "masks", None])
 def test_a_workflow_checks_as_it_says(
     bundles: dict[str, Path], packs: Path, tmp_path: Path, what: str | None

@@ -66,7 +66,6 @@ def test_no_command_begins_without_its_device(
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Run) -> None:
     kata_process("pack", "calibrate", "masks", "--device", ABSENT, cwd=class_of_one).refused(
         "on this machine"
@@ -74,7 +73,6 @@ def test_nor_does_one_that_measures(class_of_one: Path, kata_process: Run) -> No
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_machine_of_a_cluster_without_the_device_refuses_and_blames_nobody(monkeypatch: Any) -> None:
     from grader.catalogue import load_pack
 

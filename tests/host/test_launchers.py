@@ -82,7 +82,6 @@ def test_calls_gradients_prints_and_errors(either: Any) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_takes_long_to_import_is_there_before_the_submission(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher
     source = """
@@ -203,7 +202,6 @@ def test_a_zygote_that_ended_is_our_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_a_kata_preloads_stays_with_it(either: Any, tmp_path: Path) -> None:
     launcher = either.session._launcher
     source = "import sys\nthere = [name in sys.modules for name in ('wave', 'sndhdr')]\n"

@@ -35,7 +35,6 @@ def stranger() -> Iterator[Stranger]:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**32))
 def test_whatever_is_answered_is_a_value_or_a_failure(seed: int) -> None:

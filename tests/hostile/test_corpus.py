@@ -179,7 +179,6 @@ def test_every_entry_says_what_it_tries_and_why_a_level_cannot_stop_it(entry: En
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_is_left_or_harmed_would_be_seen(enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.hostile.room.ENDING_S", 0.05)
     room = enter("process")

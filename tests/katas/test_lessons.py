@@ -526,7 +526,6 @@ def test_what_harbor_leaves_open() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_what_the_masked_model_learns() -> None:
     """The lesson's run, with the reference; another processor rounds otherwise, so nearly is enough."""
     unit, lesson = KATAS / "9.6-pretraining" / "masked-lm", LESSONS["masked-lm"]

@@ -81,7 +81,6 @@ def test_the_layers_are_those_that_are_enforced() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_check_goes_the_way_that_is_told() -> None:
     told = re.findall(r"^\d+\. `([\w.]+)`", section("The way of one `kata check`"), re.MULTILINE)
     found = completed([sys.executable, "-m", "benchmarks.hops"], cwd=ROOT, check=True)

@@ -111,7 +111,6 @@ def test_what_it_copies_reaches_the_builder() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_its_steps_make_an_image_that_checks(tmp_path: Path) -> None:
     image = Image(tmp_path)
     for name, words in instructions():

@@ -21,7 +21,6 @@ EXTRAS = sorted(path.parent.name for path in ROOT.glob("grader/extras/*/__init__
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("name", EXTRAS)
 def test_the_rest_works_without_it(name: str, tmp_path: Path) -> None:
     listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")

@@ -469,7 +469,6 @@ def raw_call(numbers: tuple[int, int]) -> int:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_memory_beyond_the_limit_is_a_memory_error(worker):
     limits = ResourceLimits(memory_bytes=256 * MIB)
     assert worker(lambda: len(bytearray(128 * MIB)), limits=limits).value == 128 * MIB

@@ -15,8 +15,8 @@ from grader.engine.runner.suite import suites_of
 from grader.engine.timing import benchmark_run, cores
 from grader.engine.timing.decision import StoppingRule
 from grader.report.report import CheckReport, KataReport
-from tests.calibrated import as_if_measured
 from tests.sections import sections
+from tests.timing.handmade import as_if_measured
 from tests.timing.steps import tell_times
 
 pytestmark = pytest.mark.slow

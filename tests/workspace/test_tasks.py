@@ -156,7 +156,6 @@ def save(file: Path, text: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_kata_is_solved_by_what_the_tasks_show(root: Path, kata_process: Any) -> None:
     check, watch = task(root, "kata: check"), task(root, "kata: watch this file")
     file, answers = check.opened, parts(REFERENCE.read_text())

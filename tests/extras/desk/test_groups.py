@@ -101,7 +101,6 @@ def test_the_command_lists_them(kata: Any, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 def test_a_remark_for_a_group_reaches_each_but_who_was_left_out(
     browser: Any, running: Open, tmp_path: Path
 ) -> None:

@@ -36,7 +36,6 @@ def called(name: str, **arguments: Any) -> tuple[str, bool]:
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_sdks_own_client_gets_what_a_learner_could_type(stub: Path, folder: Path, mode: str) -> None:
     from mcp.client.client import Client

@@ -132,7 +132,6 @@ def test_one_that_is_set_there_between_looking_and_sending_stays(
     assert "2 stays" in push().out
 
 
-@pytest.mark.slow
 @pytest.mark.nightly
 def test_it_goes_on_after_a_break_at_any_request(push: Run, kata: Run, lms: Lms) -> None:
     push("--dry-run")
