@@ -48,7 +48,9 @@ def atomic_open(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         # `mkstemp` makes files for the owner alone; others could no longer read what they could read
         # before.
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask
         os.chmod(temporary, mode)
         os.replace(temporary, path)
         temporary = None
@@ -109,9 +111,3 @@ def within(path: Path, root: Path) -> Path:
     if not Path(leads_to).is_relative_to(os.path.realpath(root)):
         raise UsageError(f"{path} leads out of {root}, to {leads_to}.", "Move the link away, then try again.")
     return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -179,9 +179,11 @@ def _print_checks(report: KataReport, out: Console) -> None:
 
     What builds on a failure is not news, and its titles would scroll the score off a small terminal.
     """
-    explained = [check for check in report.checks if _says_why(check)]
-    held = [check for check in report.checks if check.status == "pass" and check not in explained]
+    passed = [check for check in report.checks if check.status == "pass"]
     measured = [check for check in report.checks if isinstance(check.speed, Measured)]
+    # These say what their points rest on: a function of the author's, what was used.
+    explained = [check for check in passed if check.message is not None and check not in measured]
+    held = [check for check in passed if check not in explained]
     waiting = [check for check in report.checks if check.status == "todo"]
     skipped = [check for check in report.checks if check.status == "skipped" and check not in measured]
     after = [check for check in skipped if _waits(check)]
@@ -225,11 +227,6 @@ def _counted(checks: Sequence[CheckReport]) -> str:
     number = f"{counted(len(checks), 'check')}"
     worth = points(sum(check.max_points for check in checks))
     return f"{number}, {worth} point{'' if worth == '1' else 's'}"
-
-
-def _says_why(check: CheckReport) -> bool:
-    """Return whether a check that holds says what its points rest on: a function of the author's, what was used."""
-    return check.status == "pass" and check.message is not None and not isinstance(check.speed, Measured)
 
 
 def _held(report: KataReport, held: int) -> str:

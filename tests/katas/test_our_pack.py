@@ -65,7 +65,7 @@ def test_the_reference_has_full_marks(
     imported = [line for line in printed if line.startswith("imports ")]
     # Each worker is new: what one imports, every submission pays for. `preload` in kata.toml is paid for once.
     assert len(imported) < FEW_MODULES, imported[:FEW_MODULES]
-    assert not explicit_gradients, "see grader.engine.wire.cotangents"
+    assert not explicit_gradients, "see grader.engine.wire.codec.products"
 
 
 # Every other kata here, and the rest in test_answers.py; `kata pack check ID` is the whole of one, `everything` of all.

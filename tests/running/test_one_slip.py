@@ -130,7 +130,7 @@ def test_what_calls_a_wrong_function_is_judged_with_the_authors(
     halves: Bench, call: str, explicit_gradients: list[object]
 ) -> None:
     report = halves.check(THING.format(half="x / 3", thing=call))
-    assert not explicit_gradients, "see grader.engine.wire.cotangents"
+    assert not explicit_gradients, "see grader.engine.wire.codec.products"
     assert statuses(report) == {"half": "fail", "thing": "pass", "gradient": "pass", "gone": "pass"}
     assert message(report, "thing") == "judged with our `half` in place of yours"
     assert (report.status, report.score) == ("fail", 3)

@@ -30,8 +30,7 @@ from grader.engine.checks.gradients import compare_gradient, cut_off, no_path, o
 from grader.engine.checks.oracle import Expected, oracle
 from grader.engine.checks.side_effects import expect_strict, expect_unchanged, precondition, same_tensors
 from grader.engine.host.errors import SubmissionRaised
-from grader.engine.wire.codec import tensor_of
-from grader.engine.wire.cotangents import products
+from grader.engine.wire.codec import products, tensor_of
 
 Arguments = dict[str, Any]
 """Arguments by the stub's names, in its order."""

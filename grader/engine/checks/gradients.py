@@ -22,7 +22,7 @@ from grader.engine.checks.failure import CUT_OFF, CheckFailure, Failure, fail
 from grader.engine.checks.oracle import Expected
 from grader.engine.checks.oracle import oracle as run_oracle
 from grader.engine.checks.side_effects import only_if, precondition, without_fingerprint
-from grader.engine.wire.cotangents import products
+from grader.engine.wire.codec import products
 from grader.errors import PackError
 
 

@@ -350,7 +350,9 @@ class _Row:
         only = not (self.exact and (shown.step == 1 or listing))
         words = "only {}" if only else "all of {}, nothing else"
         if k == 1:
-            return words.format(f"{label(self.name, shown[first])}{self._end_of_axis(first)}")
+            ends = {0: ", the first", len(self.hit) - 1: ", the last"}
+            is_one = self.whole and len(self.hit) >= 3 and not is_unnamed(self.name)
+            return words.format(f"{label(self.name, shown[first])}{ends.get(first, '') if is_one else ''}")
         if shown.step % 2 and not known and _is_every_second(self.hit, first):
             index = f"the index of {self.name}" if is_unnamed(self.name) else self.name
             where = f"where {index} is {'odd' if shown[first] % 2 else 'even'}"
@@ -365,12 +367,6 @@ class _Row:
         if k <= 3:
             return words.format(_labels(self.name, [shown[i] for i in self.hit.nonzero().flatten().tolist()]))
         return None
-
-    def _end_of_axis(self, index: int) -> str:
-        n = len(self.hit)
-        if is_unnamed(self.name) or n < 3 or index not in (0, n - 1) or not self.whole:
-            return ""
-        return ", the last" if index else ", the first"
 
     def _but_for(self, good: list[int], none: str) -> str:
         """Say which few indices have no errors; `none` is what they have, where that does not make them right."""

@@ -18,7 +18,7 @@ from torch import Tensor
 from grader.engine.checks.failure import fail
 from grader.engine.host.calls import Lent
 from grader.engine.host.remote import context_of
-from grader.engine.wire.cotangents import products
+from grader.engine.wire.codec import products
 
 F = TypeVar("F", bound=Callable[..., Any])
 STAND_IN = "grader.engine.worker.stand_in"

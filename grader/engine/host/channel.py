@@ -156,18 +156,15 @@ class Channel:
 
     def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
         try:
-            head, payload = self._read_frame(deadline)
+            # What comes beyond head and payload stays: it will answer what was not asked.
+            sizes = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
+            head, payload = (self._read(size, deadline) for size in sizes)
             reply = messages.decode_reply(head)
             # Before anything is made of it: offsets and sizes are the worker's word.
             messages.check_layout(reply.tensors, len(payload))
             return reply, payload
         except messages.ProtocolError as error:
             self.violation(str(error))
-
-    def _read_frame(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
-        """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
-        head, payload = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
-        return self._read(head, deadline), self._read(payload, deadline)
 
     def _read(self, size: int, deadline: Deadline) -> bytearray:
         """Return the next `size` bytes."""

@@ -29,7 +29,11 @@ def reserved() -> Iterator[frozenset[int] | None]:
     if len(ours) < 2:
         yield frozenset(ours)
         return
-    core = _idlest(ours)
+    before = core_times(ours)
+    time.sleep(LOOK_S)
+    after = core_times(ours)
+    worked = {core: after[core].busy - before[core].busy for core in before.keys() & after.keys()}
+    core = min(sorted(ours, reverse=True), key=lambda core: worked.get(core, 0.0))
     try:
         with contextlib.suppress(OSError):
             # The grader computes inputs and compares: on the same core it would be timed with the
@@ -54,11 +58,3 @@ def stolen(cores: frozenset[int] | None) -> float:
     0 where nobody says.
     """
     return sum(core.stolen for core in core_times(cores or ()).values())
-
-
-def _idlest(cores: set[int]) -> int:
-    before = core_times(cores)
-    time.sleep(LOOK_S)
-    after = core_times(cores)
-    worked = {core: after[core].busy - before[core].busy for core in before.keys() & after.keys()}
-    return min(sorted(cores, reverse=True), key=lambda core: worked.get(core, 0.0))

@@ -143,7 +143,12 @@ class Speed:
         Raises:
             PackError: the work lacks what the form needs.
         """
-        return self._memory(work) if name == "memory" else self._memory_exponent(work)
+        if name == "memory":
+            return self._memory(work)
+        sizes = self._sizes(work)
+        if len(sizes) < 2:
+            raise PackError("an exponent of memory needs two sizes or more")
+        return lambda: slope({size: max(self._peak(work, size), 1 << 20) for size in sizes})
 
     def rounds(self, name: str, work: Work, count: int) -> Iterator[Round]:
         """Measure some rounds of any form, deciding nothing.
@@ -226,12 +231,6 @@ class Speed:
             raise PackError("a limit on memory needs `traffic`")
         least = work.traffic(size)
         return lambda: self._peak(work, size) / least
-
-    def _memory_exponent(self, work: Work) -> Callable[[], float]:
-        sizes = self._sizes(work)
-        if len(sizes) < 2:
-            raise PackError("an exponent of memory needs two sizes or more")
-        return lambda: slope({size: max(self._peak(work, size), 1 << 20) for size in sizes})
 
     # ------------------------------------------------------------------------------------------------------------
 

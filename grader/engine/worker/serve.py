@@ -26,8 +26,7 @@ from torch.nn.parameter import is_lazy
 
 from grader.devices import CPU, Device, known
 from grader.engine.wire import messages
-from grader.engine.wire.codec import MRO, Decoder, Encoder, Unencodable
-from grader.engine.wire.cotangents import products
+from grader.engine.wire.codec import MRO, Decoder, Encoder, Unencodable, products
 from grader.engine.wire.uses import writer
 from grader.engine.worker import loader
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed

@@ -192,15 +192,14 @@ def _chosen(options: SimilarOptions, catalogue: Catalogue) -> list[Kata]:
 
 def _earlier(text: str, catalogue: Catalogue, katas: list[Kata]) -> _Term:
     term = Path(text.rstrip("/")).name if "://" not in text else text.rpartition("/")[2]
-    if "://" in text or (Path(text).is_file() and _is_sqlite(Path(text))):
+    is_gradebook = "://" in text
+    if not is_gradebook and Path(text).is_file():
+        with regular_file(os.open(text, READING)) as file:
+            # By the first bytes: a gradebook may have any name, and a class may be one archive.
+            is_gradebook = file.read(16) == b"SQLite format 3\0"
+    if is_gradebook:
         return _from_gradebook(text, None, catalogue, katas, term)
     return _from_folder(Path(text), katas, term)
-
-
-def _is_sqlite(path: Path) -> bool:
-    with regular_file(os.open(path, READING)) as file:
-        # By the first bytes: a gradebook may have any name, and a class may be one archive.
-        return file.read(16) == b"SQLite format 3\0"
 
 
 def _from_folder(root: Path, katas: list[Kata], term: str) -> _Term:

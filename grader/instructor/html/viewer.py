@@ -112,7 +112,8 @@ class KataTexts:
     def __init__(self, catalogue: Catalogue) -> None:
         self._katas = {kata.slug: kata for kata in catalogue.katas}
         self.hint = cache(self._hint)
-        self.questions = cache(self._questions)
+        # To think about after a pass, without the answers; PackError as for hints.
+        self.questions = cache(lambda slug: questions_of(self._katas[slug]) if slug in self._katas else ())
 
     def title(self, slug: str) -> str:
         """Return the kata's title, or its slug."""
@@ -123,11 +124,6 @@ class KataTexts:
         """Return the first of the three hints, as Markdown; PackError where they are broken."""
         kata = self._katas.get(slug)
         return read_hints(kata.hints)[0] if kata is not None else None
-
-    def _questions(self, slug: str) -> tuple[str, ...]:
-        """Return the questions to think about after a pass, without the answers; PackError as above."""
-        kata = self._katas.get(slug)
-        return questions_of(kata) if kata is not None else ()
 
 
 @dataclass(frozen=True)

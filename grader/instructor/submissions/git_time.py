@@ -65,8 +65,12 @@ def git_times(folder: SafePath, tags: Iterable[str], patience_s: float) -> dict[
     """
     git = shutil.which("git")
     head = _text(folder / _FOLDER / "HEAD")
-    commit = _commit(folder, head) if git is not None and head is not None else None
-    if git is None or commit is None or not _is_plain(folder / _FOLDER / "objects"):
+    if git is None or head is None:
+        return {}
+    # HEAD is a commit itself, or names a branch, loose or packed.
+    named = re.fullmatch(r"ref: (refs/heads/[\w./+@-]{1,200})\s*", head)
+    commit = _digest(head) if named is None else None if ".." in named[1] else _ref(folder, named[1])
+    if commit is None or not _is_plain(folder / _FOLDER / "objects"):
         return {}
     tags = set(tags)
     # Only names that look like one: this becomes a path in a learner's folder.
@@ -96,14 +100,6 @@ def _time(tag: str, commit: str, tagged: str | None, objects: dict[str, _Object]
             return GitTime(made.at, f"the tag {tag} in git, by the tagger's own clock")
     at = objects[commit].at if commit in objects else None
     return GitTime(at, SOURCE, note) if at is not None else None
-
-
-def _commit(folder: SafePath, head: str) -> str | None:
-    """Return the commit that HEAD means: itself, or the branch it names, loose or packed."""
-    named = re.fullmatch(r"ref: (refs/heads/[\w./+@-]{1,200})\s*", head)
-    if named is None:
-        return _digest(head)
-    return _ref(folder, named[1]) if ".." not in named[1] else None
 
 
 def _ref(folder: SafePath, name: str) -> str | None:
