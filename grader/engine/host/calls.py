@@ -47,7 +47,7 @@ class Conversation(Protocol):
     """What objects that stay in a worker need of the session that they belong to."""
 
     terms: Terms
-    outcomes: CallStats
+    stats: CallStats
     generation: int
     """Which of the session's workers answers now."""
     asked_of: str
@@ -73,8 +73,12 @@ class Conversation(Protocol):
     ) -> list[torch.Tensor | None]:
         """Return the gradients of a call's inputs."""
 
-    def forget(self, number: int, generation: int) -> None:
-        """Let a handle or a graph go."""
+    @property
+    def age(self) -> tuple[int, int]:
+        """Which worker and which check this is."""
+
+    def forget(self, number: int, age: tuple[int, int]) -> None:
+        """Let a graph go."""
 
     def without_fingerprint(self) -> AbstractContextManager[None]:
         """Forget what is answered inside, for recognising a mistake."""
@@ -163,6 +167,16 @@ class CallStats:
     """Names that returned a tensor."""
     works: set[str] = field(default_factory=set)
     """Those of which one took work."""
+
+    def __or__(self, other: CallStats) -> CallStats:
+        return CallStats(
+            self.not_written | other.not_written,
+            self.written | other.written,
+            self.answered + other.answered,
+            self.died + other.died,
+            self.still | other.still,
+            self.works | other.works,
+        )
 
     def note(self, call: CallRecord, value: Any) -> None:
         """Note whether a result took work."""

@@ -7,6 +7,8 @@ import os
 import select
 import signal
 import time
+from collections import deque
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from grader.engine import sandbox
@@ -34,6 +36,14 @@ FIRST_READ = 1 << 20
 """Bytes made room for at once; for more there is room when that has come."""
 
 
+AT_ONCE = 1 << 17
+"""Bytes of answers that are read at once, where many are due."""
+
+
+class OffScript(Exception):
+    """A check asked something else than the last time, after the worker had been asked that already."""
+
+
 class Channel:
     """Exchange frames with one worker. Not shared between threads."""
 
@@ -45,7 +55,7 @@ class Channel:
         # nobody.
         self._poll.register(process.output, select.POLLIN)
         self._channel = process.channel.fileno()
-        self._writing = False
+        self._events = select.POLLIN
         """What the channel is polled for."""
         self._output_open = True
         self._printed = bytearray()
@@ -53,12 +63,18 @@ class Channel:
         self._uses = bytearray()
         self._uses_closed = False
         self._next = 1
+        self.asked: list[bytes] | None = None
+        """The frames of all that was asked since the check began, where somebody keeps them."""
+        self.heard: list[bytes] = []
+        """And those of the answers."""
+        self.ahead: deque[tuple[bytes, bytearray]] = deque()
+        """What will be asked and has been answered already."""
         self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
 
     def hello(self, deadline: Deadline) -> str:
         """Return the isolation level that the worker reached."""
-        reply, _ = self._receive(deadline)
+        reply = self._decoded(*self._receive(deadline))
         if not isinstance(reply, messages.ReadyReply):
             self.violation("it did not send its greeting")
         return reply.isolation
@@ -76,25 +92,77 @@ class Channel:
         request.id = self._next
         self._next += 1
         pieces = messages.pack(request, buffers)
+        if self.ahead:
+            asked, frame = self.ahead.popleft()
+            if b"".join(pieces) != asked:
+                raise OffScript
+            size, _ = self._sizes(frame[: messages.PREFIX.size])
+            start = messages.PREFIX.size
+            return self._reply_to(request, frame[start : start + size], frame[start + size :])
+        if self.asked is not None:
+            # Before they are sent: a check may write over its tensors afterwards.
+            self.asked.append(b"".join(pieces))
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         while views:
-            try:
-                # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
-                sent = self.process.channel.sendmsg(views[:16])
-            except BlockingIOError:
-                self._wait(deadline, writing=True)
+            # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
+            sent = self._send_some(views[:16])
+            if not sent:
+                self._wait(deadline, select.POLLOUT)
                 continue
-            except OSError:
-                self._died()
             # The socket may have taken any part of them: what is left begins within a piece.
             while views and sent >= views[0].nbytes:
                 sent -= views.pop(0).nbytes
             if sent:
                 views[0] = views[0][sent:]
-        reply, payload = self._receive(deadline)
+        head, payload = self._receive(deadline)
+        if self.asked is not None:
+            prefix = messages.PREFIX.pack(messages.MAGIC, len(head), len(payload))
+            self.heard.append(b"".join((prefix, head, payload)))
+        return self._reply_to(request, head, payload)
+
+    def _reply_to(
+        self, request: messages.Request, head: bytearray, payload: bytearray
+    ) -> tuple[messages.AnyReply, bytearray]:
+        reply = self._decoded(head, payload)
         if reply.id != request.id or isinstance(reply, messages.ReadyReply):
             self.violation("it answered what it was not asked")
         return reply, payload
+
+    def begin(self, *, keep: bool) -> None:
+        """Number what is asked from 1 on, as in every check; keep frames from here on, or no more."""
+        self._next = 1
+        self.asked, self.heard = [] if keep else None, []
+        self.ahead.clear()
+
+    def ask_all(self, frames: Sequence[bytes], most: int, deadline: Deadline) -> list[bytearray]:
+        """Send what is known to be asked, without waiting for one answer before the next; return the answers' frames.
+
+        They are not looked into, and there is none where a worker sends more than so many bytes.
+
+        Raises:
+            WorkerTimeout, WorkerDied: as `ask`.
+        """
+        found: list[bytearray] = []
+        data, place, part = bytearray(), 0, memoryview(bytearray(AT_ONCE))
+        rest = memoryview(b"".join(frames))
+        while len(found) < len(frames):
+            # Both in turns: a worker that cannot get rid of its answers reads no more.
+            if rest:
+                rest = rest[self._send_some([rest]) :]
+            count = self._receive_into(part)
+            if not count:
+                self._wait(deadline, select.POLLIN | (select.POLLOUT if rest else 0))
+            data += part[:count]
+            while len(data) - place >= messages.PREFIX.size:
+                prefix = data[place : place + messages.PREFIX.size]
+                end = place + len(prefix) + sum(self._sizes(prefix))
+                if len(data) < end:
+                    break
+                found.append(data[place:end])
+                place = end
+            if len(data) > most or (len(found) == len(frames) and place < len(data)):
+                return []
+        return found
 
     def check_limits(self, deadline: Deadline) -> float:
         """Look at the clock, and at what the worker uses when that is due; return the seconds left.
@@ -132,6 +200,12 @@ class Channel:
         self._dropped = 0
         return text
 
+    def is_silent(self) -> bool:
+        """Return whether nothing was printed since the last time."""
+        if self.alive:
+            self._drain()
+        return not (self._printed or self._dropped)
+
     def take_uses(self) -> tuple[bytes, bool]:
         """Return what was written to the record of uses since the last time, and whether a live worker closed it."""
         if self.alive:
@@ -154,15 +228,24 @@ class Channel:
         self._drain_uses()
         return self.process.end(patience_s)
 
-    def _receive(self, deadline: Deadline) -> tuple[messages.AnyReply, bytearray]:
+    def _receive(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
+        """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
+        sizes = self._sizes(self._read(messages.PREFIX.size, deadline))
+        head, payload = (self._read(size, deadline) for size in sizes)
+        return head, payload
+
+    def _sizes(self, prefix: bytes | bytearray) -> tuple[int, int]:
         try:
-            # What comes beyond head and payload stays: it will answer what was not asked.
-            sizes = messages.unpack_prefix(self._read(messages.PREFIX.size, deadline))
-            head, payload = (self._read(size, deadline) for size in sizes)
+            return messages.unpack_prefix(prefix)
+        except messages.ProtocolError as error:
+            self.violation(str(error))
+
+    def _decoded(self, head: bytearray, payload: bytearray) -> messages.AnyReply:
+        try:
             reply = messages.decode_reply(head)
             # Before anything is made of it: offsets and sizes are the worker's word.
             messages.check_layout(reply.tensors, len(payload))
-            return reply, payload
+            return reply
         except messages.ProtocolError as error:
             self.violation(str(error))
 
@@ -180,6 +263,15 @@ class Channel:
             filled += count
         return data
 
+    def _send_some(self, pieces: Sequence[memoryview]) -> int:
+        """Return how many bytes there was room for."""
+        try:
+            return self.process.channel.sendmsg(pieces)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._died()
+
     def _receive_into(self, view: memoryview) -> int:
         """Return how many bytes have come; none where there was nothing after all."""
         try:
@@ -192,12 +284,12 @@ class Channel:
             self._died()
         return count
 
-    def _wait(self, deadline: Deadline, *, writing: bool = False) -> None:
+    def _wait(self, deadline: Deadline, events: int = select.POLLIN) -> None:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self._channel
-        if writing is not self._writing:
-            self._poll.modify(channel, select.POLLOUT if writing else select.POLLIN)
-            self._writing = writing
+        if events != self._events:
+            self._poll.modify(channel, events)
+            self._events = events
         while True:
             # No longer than until the next look: what a silent worker uses is looked at, too.
             left = self.check_limits(deadline)

@@ -248,7 +248,7 @@ def _noted(mine: Facts, record: CallRecord) -> Iterator[list[Any]]:
 
 def record_outcome(session: Conversation, root: str, error: Exception | None) -> None:
     """Note what became of an attempt to use a required name."""
-    outcomes = session.outcomes
+    outcomes = session.stats
     if isinstance(error, WorkerDied | WorkerTimeout):
         outcomes.died += isinstance(error, WorkerDied)
     else:
@@ -337,14 +337,14 @@ class Graph:
         self.number = number
         self.of = session.asked_of
         self._session = weakref.ref(session)
-        self._generation = session.generation
+        self._age = session.age
 
     def __del__(self) -> None:
         # At whatever moment Python frees it, perhaps in the middle of a request: it is noted, and goes along
         # with the next.
         session = self._session()
         if session is not None:
-            session.forget(self.number, self._generation)
+            session.forget(self.number, self._age)
 
 
 def attach(session: Conversation, graph: int, value: Any, inputs: list[torch.Tensor]) -> Any:

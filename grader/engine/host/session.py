@@ -13,7 +13,7 @@ import torch
 
 from grader.devices import known
 from grader.engine.host.calls import CallbackRegistry, CallRecord, CallStats, CheckLog, State
-from grader.engine.host.channel import Channel
+from grader.engine.host.channel import Channel, OffScript
 from grader.engine.host.deadline import Deadline, Sample, Stopwatch
 from grader.engine.host.errors import (
     BudgetSpent,
@@ -28,6 +28,7 @@ from grader.engine.host.errors import (
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
 from grader.engine.host.policy import excluded_names, uses_listed
+from grader.engine.host.script import Passed, Script, Scripts
 from grader.engine.host.source import Source, Terms, innermost
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
@@ -44,6 +45,8 @@ START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
 
+SLOWER, SLOWEST_S, MORE = 10.0, 1.0, 1 << 20
+"""How many times as long, and as many bytes more, all that a check asks may take when it is asked at once."""
 _UNTIMED: AbstractContextManager[Sample | None] = nullcontext()
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
@@ -77,7 +80,10 @@ class Session:
         self.stopwatch: Stopwatch | None = None
         """Times every exchange while it is set."""
         # What holds from one check to the next.
-        self.outcomes = CallStats()
+        self._past = CallStats()
+        """What became of calls in earlier checks."""
+        self._by_script = True
+        """Whether checks may be asked all at once: not of a submission that once did more than answer."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
@@ -96,6 +102,15 @@ class Session:
         self.deadline = Deadline(math.inf)
         self.log = CheckLog()
         """What it asked for, and what the worker answered."""
+        self.stats = CallStats()
+        """What became of its calls."""
+        self.off_script = False
+        """Whether it asked something else than what was asked for it already."""
+        self._followed: tuple[Script, list[bytearray]] | None = None
+        """What was asked for it, and the answers."""
+        self._began = 0.0
+        self._check = 0
+        """Counts checks."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self._as_left = self._same_tensors = False
@@ -125,13 +140,18 @@ class Session:
         """The handles of methods that tell a module's state."""
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once."""
+        self._required: dict[str, RemoteObject] = {}
+        """Those that came with the answer to loading, and were not asked for."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
 
-    def begin(self, seed: int, timeout_s: float | None = None, *, alike: bool = False) -> None:
+    def begin(
+        self, seed: int, timeout_s: float | None = None, *, alike: bool = False, keep: bool = False
+    ) -> None:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
 
-        With `alike` the modules it makes get parameters that do not depend on how the submission initialises them.
+        With `alike` the modules it makes get parameters that do not depend on how the submission initialises them. With
+        `keep` all that it asks is kept, for `script`.
 
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
@@ -143,7 +163,8 @@ class Session:
         if left <= 0:
             raise BudgetSpent
         self.log = CheckLog()
-        self._states.clear()
+        self._past, self.stats = self.outcomes, CallStats()
+        self._forget_objects()
         self._loans = CallbackRegistry()
         self._tell(self.deadline.left())
         again = self._channel is not None
@@ -155,7 +176,24 @@ class Session:
             if again:
                 self.take_output()  # what is printed while loading was told the first time
         self._seed = self._begin = seed
-        self._alike = alike
+        self._alike, self._began = alike, time.monotonic()
+        self.off_script, self._followed = False, None
+        assert self._channel is not None
+        self._channel.begin(keep=keep)
+
+    def _forget_objects(self) -> None:
+        """Forget what the last check made: the worker does, and gives their numbers away again."""
+        self._release.clear()
+        self._states.clear()
+        self._check += 1
+        self._proxies.clear()
+        known = (*self._named.values(), *self._required.values())
+        self._proxies.update({handle_id(value): value for value in known})
+
+    @property
+    def outcomes(self) -> CallStats:
+        """What became of all calls."""
+        return self._past | self.stats
 
     def renew(self) -> None:
         """Go on with the running check in a new worker, seeded alike: nothing that the submission did is left there.
@@ -163,11 +201,14 @@ class Session:
         Raises:
             WorkerTimeout, WorkerDied, SubmissionRaised: it did not load again.
         """
-        printed = self.take_output()
+        printed, unasked = self.take_output(), self._channel is not None and self._channel.asked == []
         self.close()
         self._start()
         self.take_output()  # what is printed while loading was told the first time
         self._printed, self._begin = printed, self._seed
+        assert self._channel is not None
+        # What it asked of two workers cannot be asked of one.
+        self._channel.begin(keep=unasked)
 
     def _choose_worker(self, name: str) -> None:
         """Have a name asked for of a worker in which what is excluded is away, or is there, as that name may use it.
@@ -246,6 +287,9 @@ class Session:
             self._choose_worker(name)
         # A check asks for the same function again and again: each look-up would be an exchange of its own.
         found = self._named.get(name)
+        if found is None and (required := self._required.pop(name, None)) is not None:
+            # Its name came with the answer to loading.
+            found = self._named[name] = self._observe(required)
         if found is None:
             found = self.get(messages.MODULE, name)
             if is_definition(found):  # of which a worker has one all its life
@@ -268,6 +312,8 @@ class Session:
         if target == messages.MODULE:
             # What was looked up is another object from here on: a stand-in takes the place of a function so.
             self._named.pop(name, None)
+            self._required.pop(name, None)
+            self._cannot_follow()
         encoder = self._encoder()
         data = encoder.encode(value)
         request = messages.Set(target=target, name=name, value=data, tensors=encoder.tensors)
@@ -306,7 +352,7 @@ class Session:
         value = self._decode(decoder, done.value)
         tells_state = target in self._states or method in _TELL_STATE
         if not tells_state:
-            self.outcomes.note(record, value)
+            self.stats.note(record, value)
         self._observe(State(value) if tells_state else value, decoder, payload)
         # What it did besides: drew random numbers, recorded gradients, changed its arguments.
         self._advance(encoder.generators, decoder, done.generators)
@@ -333,10 +379,73 @@ class Session:
             self.violation("its gradients are invalid")
         return value
 
-    def forget(self, number: int, generation: int) -> None:
-        """Let the worker drop a handle or graph with the next request."""
-        if generation == self.generation and len(self._release) < 10_000:
+    @property
+    def age(self) -> tuple[int, int]:
+        """Which worker and which check this is: numbers of graphs mean nothing in others."""
+        return self.generation, self._check
+
+    def forget(self, number: int, age: tuple[int, int]) -> None:
+        """Let the worker drop a graph with the next request."""
+        if age == self.age and len(self._release) < 10_000:
             self._release.append(number)
+
+    # Scripts ------------------------------------------------------------------------------------------------------
+
+    def note_pass(self, scripts: Scripts, check: str, seed: int) -> None:
+        """Note with which answers the check has just passed, if the next submission can be asked the same at once."""
+        channel, log = self._channel, self.log
+        if channel is None or not channel.is_silent() or self._uses or self.around:
+            return
+        passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
+        if self._followed is not None:
+            script, answers = self._followed
+            if not channel.ahead and not channel.asked:  # and it asked for no more
+                script.note(answers, passed)
+        elif channel.asked:
+            took, most = time.monotonic() - self._began, MORE + 4 * sum(map(len, channel.heard))
+            script = Script(tuple(channel.asked), self._open, took, most)
+            script.note(channel.heard, passed)
+            scripts.keep(check, seed, script)
+
+    def follow(self, script: Script) -> bool:
+        """Have the worker answer all that a check will ask; return whether somebody has passed with these answers.
+
+        Where nobody has, the check that is run next finds them in place, and nothing is asked twice.
+
+        Raises:
+            WorkerTimeout, WorkerDied, SubmissionRaised: it did not load again, where the check needs another worker.
+        """
+        if not self._by_script:
+            return False
+        if script.opened != self._open:
+            self._open = script.opened
+            self.renew()
+        channel, began = self._channel, time.monotonic()
+        assert channel is not None
+        # Long enough for one that is slow; one that hangs has the check's whole time when it is asked call by call.
+        patience = Deadline(min(self.deadline.left(), max(script.seconds * SLOWER, SLOWEST_S)))
+        patience.follow(channel.process.pid)
+        try:
+            answers = channel.ask_all(script.requests, script.most, patience)
+        except (WorkerTimeout, WorkerDied):
+            answers = []
+        printed, (used, closed) = channel.take_output(), channel.take_uses()
+        if not answers or printed or used or closed:
+            # Asked call by call it is known in which call that was.
+            self._by_script = False
+            self.renew()
+            ours = time.monotonic() - began
+            self.deadline.extend(ours)
+            self._ends.extend(ours)
+            return False
+        self._followed = script, answers
+        if (passed := script.passed(answers)) is None:
+            channel.ahead.extend(zip(script.requests, answers, strict=True))
+            return False
+        self._begin = None
+        self.log.names, self.log.called = set(passed.names), set(passed.called)
+        self.log.asked_uses, self.stats = passed.asked_uses, passed.stats
+        return True
 
     @contextmanager
     def calling(self, *, as_left: bool = False, same_tensors: bool = False) -> Iterator[None]:
@@ -415,6 +524,7 @@ class Session:
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
+        self._required.clear()
         self._begin = None
         # Starting a worker is not the learner's time, except that a second one is the submission's own affair.
         started = time.monotonic()
@@ -490,12 +600,20 @@ class Session:
             below=list(terms.attributes.below),
         )
         try:
-            self._checked(*self._ask(request, [self.source.data]))
+            reply, payload = self._ask(request, [self.source.data])
+            done = self._checked(reply, payload)
         # Half loaded, the module would answer some calls: the next check begins with a new worker, and
         # hears why again.
         except SubmissionRaised:
             channel.close()
             raise
+        found = self._decode(self._decoder(done, payload), done.value)
+        self._required = {name: value for name, value in found.items() if is_definition(value)}
+
+    def _cannot_follow(self) -> None:
+        """Keep no script of this check."""
+        if self._channel is not None:
+            self._channel.asked = None
 
     def _ask(self, request: messages.Request, buffers: list[Any]) -> tuple[messages.AnyReply, bytearray]:
         """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""
@@ -523,6 +641,9 @@ class Session:
                     # The same deadline: the time of a lent function is the time of the call, however often the
                     # worker calls it.
                     reply, payload = channel.ask(answer, buffers_back, self.deadline)
+        except OffScript:
+            self.off_script, self._by_script = True, False
+            raise
         except WorkerTimeout as error:
             error.frame = error.frame or innermost(error.trace, self.source)
             raise
@@ -547,6 +668,7 @@ class Session:
         if not isinstance(arguments, list):
             self.violation("it called a function with invalid arguments")
         self._observe(arguments, decoder, payload)
+        self._cannot_follow()  # an answer follows from what the worker asks
         encoder = self._encoder()
         self._answering = True
         try:

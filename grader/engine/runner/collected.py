@@ -19,6 +19,7 @@ from grader.catalogue.given import blocks_in, given_files
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
 from grader.engine.host.calls import Calls
+from grader.engine.host.script import Scripts
 from grader.engine.host.source import Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
@@ -49,6 +50,9 @@ class Collected:
     """The kata's catalogue by name, once it was asked for; every part of these checks has the same."""
     controls: dict[tuple[str, int], Outcome] = field(default_factory=dict)
     """How the reference ended, by check and seed, where a submission had failed."""
+
+    scripts: Scripts = field(default_factory=Scripts)
+    """What its checks ask, by draw, where many submissions are asked."""
 
     def __len__(self) -> int:
         return len(self.items)

@@ -22,7 +22,14 @@ from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, finge
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
 from grader.engine.runner.outcome import Circumstances, Outcome, Outcomes, RunCheck, judge, unusable_result
-from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed, no_reference
+from grader.engine.runner.plugin import (
+    PASSED,
+    CheckContext,
+    RunConfig,
+    WorkerBackend,
+    check_seed,
+    no_reference,
+)
 from grader.errors import MachineFault, PackError
 from grader.machine import shortage
 from grader.report.report import ALREADY_DEDUCTED, WRONG, CheckStatus, KataStatus
@@ -241,11 +248,16 @@ class KataRun:
         """
         alike, seed = seed is None, SEED if seed is None else seed
         context = self._context(who, seed, reference)
+        ours_alone = bool(stand_ins) or reference is not None or alike
+        scripted = self.config.by_script and who is self.backend and not ours_alone
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
             try:
-                who.begin(check_seed(seed, item.name), alike=alike)
+                who.begin(check_seed(seed, item.name), alike=alike, keep=scripted)
+                script = self.suite.scripts.find(item.name, seed) if scripted else None
+                if script is not None and who.session.follow(script):
+                    return PASSED
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 install_stand_ins(who.submission, stand_ins)
             except WorkerTimeout as error:
@@ -255,6 +267,11 @@ class KataRun:
                 outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
             else:
                 outcome = self.suite.plugin.run(item, context)
+                if who.session.off_script:
+                    who.stop_worker()
+                    return self._attempted(item, who, seed=seed)
+                if scripted and outcome.status == "pass":
+                    who.session.note_pass(self.suite.scripts, item.name, seed)
             if outcome.shortage:
                 who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames

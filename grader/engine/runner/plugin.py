@@ -57,6 +57,8 @@ class RunConfig:
     """What a check of speed may take: it waits until the device is free."""
     draws: int = 3
     """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
+    by_script: bool = False
+    """Whether what a check is known to ask is asked at once: for who examines one submission after the other."""
     look: Look | None = None
     """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
 
@@ -73,12 +75,12 @@ class WorkerBackend:
         self.wording = wording
         self._timeout_s = timeout_s
 
-    def begin(self, seed: int, *, alike: bool = False) -> None:
+    def begin(self, seed: int, *, alike: bool = False, keep: bool = False) -> None:
         """Start a check: clock, seeds, a live worker."""
         self.calls.clear()
         # A check that draws from the global generators draws the same again; not what the worker's own are to give.
         _seed_here(seed + 1)
-        self.session.begin(seed, self._timeout_s, alike=alike)
+        self.session.begin(seed, self._timeout_s, alike=alike, keep=keep)
 
     def stop_worker(self) -> None:
         """End the worker."""

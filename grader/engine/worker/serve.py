@@ -16,7 +16,8 @@ import socket
 import sys
 import threading
 import types
-from collections.abc import Callable, Container, Iterator
+import zlib
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ DRAWN_ALIKE = 0.5
 """The deviation of parameters that are drawn alike: large enough that no mistake hides in small numbers."""
 MAX_STREAM = 10_000
 """How much of a generator or other iterator is read."""
+CHUNK = 1 << 16
+"""Bytes that are read at once, and that answers may come to before they are sent."""
+OWN_NUMBERS = 1 << 20
+"""Handles and graphs of a check are numbers from here on: the same in every worker that is asked the same."""
+NAMED_NUMBERS = 1 << 29
+"""And from here on those of functions and classes that are asked for and not required, by their names."""
 
 
 class Worker:
@@ -66,7 +73,11 @@ class Worker:
         """Arguments that later calls write over, by their form."""
         self._returned: list[torch.Tensor] = []
         """What the latest call returned, if it was one of a function."""
-        self._counter = itertools.count(1)
+        self._counter = itertools.count(OWN_NUMBERS)
+        self._ahead = bytearray()
+        """What has been read and not been looked at: the grader may ask for more before it is answered."""
+        self._out = bytearray()
+        """Answers that wait until nothing more is at hand."""
         self._folder = ""
         self._support = Support(None)
         self._id = 0
@@ -106,7 +117,7 @@ class Worker:
         self._send(messages.pack(messages.ReadyReply(isolation=isolation), []))
 
     def _receive(self) -> tuple[messages.AnyRequest, bytearray] | None:
-        """Return what the grader asks next; None when it has hung up. It asks nothing more before it is answered."""
+        """Return what the grader asks next; None when it has hung up."""
         prefix = self._read(messages.PREFIX.size)
         if prefix is None:
             return None
@@ -122,13 +133,27 @@ class Worker:
 
     def _read(self, size: int) -> bytearray | None:
         """Return so many bytes; None when the grader has hung up."""
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            count = self._channel.recv_into(view)
-            if not count:
+        while len(self._ahead) < min(size, CHUNK):
+            if self._out:
+                self._channel.sendall(self._out)
+                self._out.clear()
+            some = self._channel.recv(CHUNK)
+            if not some:
                 return None
-            view = view[count:]
+            self._ahead += some
+        # A bytearray of its own: tensors look into it.
+        data = self._ahead[:size]
+        del self._ahead[:size]
+        if len(data) < size:  # the rest of it comes by itself, without a copy
+            filled = len(data)
+            data += bytes(size - filled)
+            with memoryview(data) as whole:
+                while filled < size:
+                    with whole[filled:] as rest:
+                        count = self._channel.recv_into(rest)
+                    if not count:
+                        return None
+                    filled += count
         return data
 
     def _callback(self, number: int) -> Callable[..., Any]:
@@ -159,9 +184,14 @@ class Worker:
         )
 
     def _send(self, pieces: list[Any]) -> None:
-        # Every write wakes the grader, which finds less than it waits for: what is small goes together.
+        # Every write wakes the grader, which finds less than it waits for: what is small goes together, and with the
+        # answers to what has been asked already.
         if sum(memoryview(piece).nbytes for piece in pieces) <= messages.TOGETHER:
-            pieces = [b"".join(pieces)]
+            self._out += b"".join(pieces)
+            pieces = []
+        if self._out and (pieces or len(self._out) > CHUNK or not self._ahead):
+            self._channel.sendall(self._out)
+            self._out.clear()
         for piece in pieces:
             self._channel.sendall(piece)
 
@@ -177,9 +207,8 @@ class Worker:
         match request:
             case messages.Get():
                 value = getattr(self._objects[request.target], request.name)
-                # These keep their number when a check ends; other objects are let go of.
                 if request.target == messages.MODULE and _sort(value) in ("function", "class"):
-                    self._named.add(self._handle(value)[0])
+                    self._name(value, NAMED_NUMBERS + zlib.crc32(request.name.encode()) % NAMED_NUMBERS)
                 return self._reply(value)
             case messages.Backward():
                 return self._backward(request, payload)
@@ -199,7 +228,7 @@ class Worker:
             case messages.Load():
                 # The payload is padded: what comes after `size` is not the learner's.
                 self._load(request, bytes(payload[: request.size]))
-                return messages.Done(), []
+                return self._reply(self._required(request.required))
 
     def _load(self, request: messages.Load, source: bytes) -> None:
         self._folder = os.path.dirname(request.path)
@@ -214,6 +243,21 @@ class Worker:
             module = load_module(request.module, request.path, source, request.given)
         self._objects[messages.MODULE] = module
 
+    def _required(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return those of the required names that are functions and classes, so that nobody has to ask for them."""
+        found = vars(self._objects[messages.MODULE])
+        required = {name: found.get(name) for name in names}
+        required = {name: value for name, value in required.items() if _sort(value) in ("function", "class")}
+        for name, value in required.items():
+            self._name(value, 1 + names.index(name))
+        return required
+
+    def _name(self, value: Any, number: int) -> None:
+        """Give one of the submission's own functions or classes a number that it keeps when a check ends."""
+        if id(value) not in self._numbers and number not in self._objects:
+            self._numbers[id(value)], self._objects[number] = number, value
+        self._named.add(self._handle(value)[0])
+
     def _reset(self, seed: int, alike: bool) -> None:
         self._alike = seed if alike else None
         module = self._objects[messages.MODULE]
@@ -223,6 +267,7 @@ class Worker:
         # What an earlier check made goes: it could be gigabytes, and its numbers mean nothing any more.
         self._objects, self._graphs, self._given = {messages.MODULE: module, **stored}, {}, {}
         self._numbers = {id(value): number for number, value in stored.items()}
+        self._counter = itertools.count(OWN_NUMBERS)
         random.seed(seed)
         # NumPy's own bound of a seed.
         np.random.seed(seed % (1 << 32))
@@ -238,11 +283,14 @@ class Worker:
     def _resolve(self, number: int, type_name: str, kind: str) -> Any:
         return self._objects[number]
 
+    def _number(self) -> int:
+        return next(number for number in self._counter if number not in self._objects)
+
     def _handle(self, value: Any) -> tuple[int, str, str]:
         # By identity, and kept alive here: no other object can get its address while it has a number.
         number = self._numbers.get(id(value))
         if number is None:
-            number = next(self._counter)
+            number = self._number()
             self._numbers[id(value)] = number
             self._objects[number] = value
         names = [bounded(f"{base.__module__}.{base.__qualname__}", 300) for base in type(value).__mro__[:12]]
@@ -288,7 +336,7 @@ class Worker:
         # The graph stays here, for `Backward` to find by its number.
         outputs = [tensor for tensor in encoder.sent if tensor.requires_grad]
         if recording and outputs:
-            reply.graph = next(self._counter)
+            reply.graph = self._number()
             self._graphs[reply.graph] = (outputs, [tensor for tensor in tensors if tensor.requires_grad])
         for generator in decoder.generators:
             reply.generators.append(encoder.encode(generator.get_state())[1])
