@@ -92,7 +92,7 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
             with suites_of([target.kata for target in request.targets]) as suites:
 
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
-                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell)
+                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell, by_script=True)
                     return suites[target.kata.slug].check(target.file, launcher, config)
 
                 WatchLoop(request, examine, keys, form, named).loop()

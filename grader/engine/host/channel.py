@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import select
 import signal
@@ -36,8 +37,33 @@ FIRST_READ = 1 << 20
 """Bytes made room for at once; for more there is room when that has come."""
 
 
-AT_ONCE = 1 << 17
-"""Bytes of answers that are read at once, where many are due."""
+AT_ONCE = 1 << 16
+"""Bytes that are read at once: several answers, where many are due."""
+
+
+Answer = tuple[bytearray, bytearray]
+"""Head and payload of a frame."""
+
+
+class Answers:
+    """What identifies the answers that a check got, bit by bit, and how many bytes they were."""
+
+    def __init__(self, answers: Sequence[Answer] = ()) -> None:
+        # Cryptographic: what a hostile submission answers must not be taken for what somebody passed with.
+        self._digest, self.size = hashlib.sha256(), 0
+        for answer in answers:
+            self.add(answer)
+
+    def add(self, answer: Answer) -> None:
+        """Add one more."""
+        for part in answer:
+            self._digest.update(len(part).to_bytes(8, "big"))
+            self._digest.update(part)
+            self.size += len(part)
+
+    def digest(self) -> bytes:
+        """Return the digest of all."""
+        return self._digest.digest()
 
 
 class OffScript(Exception):
@@ -65,10 +91,14 @@ class Channel:
         self._next = 1
         self.asked: list[bytes] | None = None
         """The frames of all that was asked since the check began, where somebody keeps them."""
-        self.heard: list[bytes] = []
-        """And those of the answers."""
-        self.ahead: deque[tuple[bytes, bytearray]] = deque()
+        self.heard = Answers()
+        """And the answers."""
+        self.ahead: deque[tuple[bytes, Answer]] = deque()
         """What will be asked and has been answered already."""
+        self._unsent = memoryview(b"")
+        self._part = bytearray(AT_ONCE)
+        self._ahead = bytearray()
+        """What has come with an answer, beyond it."""
         self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
 
@@ -93,12 +123,10 @@ class Channel:
         self._next += 1
         pieces = messages.pack(request, buffers)
         if self.ahead:
-            asked, frame = self.ahead.popleft()
+            asked, answer = self.ahead.popleft()
             if b"".join(pieces) != asked:
                 raise OffScript
-            size, _ = self._sizes(frame[: messages.PREFIX.size])
-            start = messages.PREFIX.size
-            return self._reply_to(request, frame[start : start + size], frame[start + size :])
+            return self._reply_to(request, *answer)
         if self.asked is not None:
             # Before they are sent: a check may write over its tensors afterwards.
             self.asked.append(b"".join(pieces))
@@ -114,11 +142,10 @@ class Channel:
                 sent -= views.pop(0).nbytes
             if sent:
                 views[0] = views[0][sent:]
-        head, payload = self._receive(deadline)
+        answer = self._receive(deadline)
         if self.asked is not None:
-            prefix = messages.PREFIX.pack(messages.MAGIC, len(head), len(payload))
-            self.heard.append(b"".join((prefix, head, payload)))
-        return self._reply_to(request, head, payload)
+            self.heard.add(answer)  # now: a check may write over its tensors
+        return self._reply_to(request, *answer)
 
     def _reply_to(
         self, request: messages.Request, head: bytearray, payload: bytearray
@@ -129,40 +156,27 @@ class Channel:
         return reply, payload
 
     def begin(self, *, keep: bool) -> None:
-        """Number what is asked from 1 on, as in every check; keep frames from here on, or no more."""
+        """Number what is asked from 1 on, as in every check; keep it from here on, or no more."""
         self._next = 1
-        self.asked, self.heard = [] if keep else None, []
+        self.asked, self.heard = [] if keep else None, Answers()
         self.ahead.clear()
 
-    def ask_all(self, frames: Sequence[bytes], most: int, deadline: Deadline) -> list[bytearray]:
-        """Send what is known to be asked, without waiting for one answer before the next; return the answers' frames.
+    def ask_all(self, frames: Sequence[bytes], most: int, deadline: Deadline) -> list[Answer]:
+        """Send what is known to be asked, without waiting for one answer before the next; return the answers.
 
-        They are not looked into, and there is none where a worker sends more than so many bytes.
+        They are not looked into. There is none where a worker sends more than so many bytes.
 
         Raises:
             WorkerTimeout, WorkerDied: as `ask`.
         """
-        found: list[bytearray] = []
-        data, place, part = bytearray(), 0, memoryview(bytearray(AT_ONCE))
-        rest = memoryview(b"".join(frames))
-        while len(found) < len(frames):
-            # Both in turns: a worker that cannot get rid of its answers reads no more.
-            if rest:
-                rest = rest[self._send_some([rest]) :]
-            count = self._receive_into(part)
-            if not count:
-                self._wait(deadline, select.POLLIN | (select.POLLOUT if rest else 0))
-            data += part[:count]
-            while len(data) - place >= messages.PREFIX.size:
-                prefix = data[place : place + messages.PREFIX.size]
-                end = place + len(prefix) + sum(self._sizes(prefix))
-                if len(data) < end:
-                    break
-                found.append(data[place:end])
-                place = end
-            if len(data) > most or (len(found) == len(frames) and place < len(data)):
+        self._unsent = memoryview(b"".join(frames))
+        found: list[Answer] = []
+        for _ in frames:
+            found.append(self._receive(deadline))
+            most -= sum(map(len, found[-1]))
+            if most < 0:
                 return []
-        return found
+        return [] if self._ahead else found
 
     def check_limits(self, deadline: Deadline) -> float:
         """Look at the clock, and at what the worker uses when that is due; return the seconds left.
@@ -228,7 +242,7 @@ class Channel:
         self._drain_uses()
         return self.process.end(patience_s)
 
-    def _receive(self, deadline: Deadline) -> tuple[bytearray, bytearray]:
+    def _receive(self, deadline: Deadline) -> Answer:
         """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
         sizes = self._sizes(self._read(messages.PREFIX.size, deadline))
         head, payload = (self._read(size, deadline) for size in sizes)
@@ -251,15 +265,23 @@ class Channel:
 
     def _read(self, size: int, deadline: Deadline) -> bytearray:
         """Return the next `size` bytes."""
-        data, filled = bytearray(min(size, FIRST_READ)), 0
+        data = self._ahead[:size]
+        del self._ahead[:size]
+        filled = len(data)
         while filled < size:
-            if filled == len(data):  # what is announced takes no memory before it comes
-                data += bytes(min(size - filled, filled))
-            # Both released at once: a bytearray that somebody looks into cannot grow.
-            with memoryview(data) as whole, whole[filled:] as rest:
-                count = self._receive_into(rest)
+            # What is large goes to its place; of the rest as much is read as there is.
+            small = size - filled < len(self._part)
+            if not small and filled == len(data):  # what is announced takes no memory before it comes
+                data += bytes(min(size - filled, max(filled, FIRST_READ)))
+            with memoryview(self._part if small else data) as whole, whole[0 if small else filled :] as place:
+                count = self._receive_into(place)
             if not count:
                 self._wait(deadline)
+            elif small:
+                with memoryview(self._part) as part:
+                    data[filled:] = part[: min(count, size - filled)]
+                    self._ahead += part[len(data) - filled : count]
+                count = len(data) - filled
             filled += count
         return data
 
@@ -287,10 +309,14 @@ class Channel:
     def _wait(self, deadline: Deadline, events: int = select.POLLIN) -> None:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self._channel
-        if events != self._events:
-            self._poll.modify(channel, events)
-            self._events = events
         while True:
+            # Both in turns: a worker that cannot get rid of its answers reads no more.
+            if self._unsent:
+                self._unsent = self._unsent[self._send_some([self._unsent]) :]
+            wanted = events | (select.POLLOUT if self._unsent else 0)
+            if wanted != self._events:
+                self._poll.modify(channel, wanted)
+                self._events = wanted
             # No longer than until the next look: what a silent worker uses is looked at, too.
             left = self.check_limits(deadline)
             began = time.monotonic()
@@ -304,7 +330,7 @@ class Channel:
                 granted = self.process.limits.output_bytes
                 if len(self._printed) + self._dropped > granted:
                     self._stop(f"printed more than {granted >> 20} MB")
-            if channel in ready:
+            if ready.get(channel, 0) & ~(wanted & ~events):
                 return
 
     def _stop(self, reason: str) -> NoReturn:

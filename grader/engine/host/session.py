@@ -13,7 +13,7 @@ import torch
 
 from grader.devices import known
 from grader.engine.host.calls import CallbackRegistry, CallRecord, CallStats, CheckLog, State
-from grader.engine.host.channel import Channel, OffScript
+from grader.engine.host.channel import Answer, Answers, Channel, OffScript
 from grader.engine.host.deadline import Deadline, Sample, Stopwatch
 from grader.engine.host.errors import (
     BudgetSpent,
@@ -106,7 +106,7 @@ class Session:
         """What became of its calls."""
         self.off_script = False
         """Whether it asked something else than what was asked for it already."""
-        self._followed: tuple[Script, list[bytearray]] | None = None
+        self._followed: tuple[Script, bytes] | None = None
         """What was asked for it, and the answers."""
         self._began = 0.0
         self._check = 0
@@ -398,13 +398,13 @@ class Session:
             return
         passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
         if self._followed is not None:
-            script, answers = self._followed
+            script, digest = self._followed
             if not channel.ahead and not channel.asked:  # and it asked for no more
-                script.note(answers, passed)
+                script.note(digest, passed)
         elif channel.asked:
-            took, most = time.monotonic() - self._began, MORE + 4 * sum(map(len, channel.heard))
+            took, most = time.monotonic() - self._began, MORE + 4 * channel.heard.size
             script = Script(tuple(channel.asked), self._open, took, most)
-            script.note(channel.heard, passed)
+            script.note(channel.heard.digest(), passed)
             scripts.keep(check, seed, script)
 
     def follow(self, script: Script) -> bool:
@@ -428,7 +428,7 @@ class Session:
         try:
             answers = channel.ask_all(script.requests, script.most, patience)
         except (WorkerTimeout, WorkerDied):
-            answers = []
+            answers = list[Answer]()
         printed, (used, closed) = channel.take_output(), channel.take_uses()
         if not answers or printed or used or closed:
             # Asked call by call it is known in which call that was.
@@ -438,8 +438,9 @@ class Session:
             self.deadline.extend(ours)
             self._ends.extend(ours)
             return False
-        self._followed = script, answers
-        if (passed := script.passed(answers)) is None:
+        digest = Answers(answers).digest()
+        self._followed = script, digest
+        if (passed := script.passes.get(digest)) is None:
             channel.ahead.extend(zip(script.requests, answers, strict=True))
             return False
         self._begin = None

@@ -150,12 +150,15 @@ class KataRun:
         """Run one check, and decide what it says and what it is worth by itself."""
         who, done = self.backend, self.outcomes
         special = self._timed(check, done) if check.timed else _unmet(check, done)
-        outcome = special or self._attempted(check.item, who, seed=self.config.seed)
+        seed = self.config.seed
+        if check.hidden and self.config.hidden_seed is not None:
+            seed = self.config.hidden_seed
+        outcome = special or self._attempted(check.item, who, seed=seed)
         if special is None:
-            outcome = self._redrawn(check.item, outcome)
+            outcome = self._redrawn(check.item, outcome, seed)
         log = who.session.log
         ran = replace(
-            outcome.ran if special is None else Circumstances(self.config.seed),
+            outcome.ran if special is None else Circumstances(seed),
             names=frozenset(log.names if special is None else ()),
             rests_on_policy=check.timed or who.rests_on_policy(),
             judged_uses=log.asked_uses or check.info.aspect == "scratch",
@@ -164,14 +167,14 @@ class KataRun:
             outcome = self._on_its_own(check, outcome, ran, done)
         return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
 
-    def _redrawn(self, item: pytest.Item, outcome: Outcome) -> Outcome:
+    def _redrawn(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome:
         """Return how a check ends in the first draw that the reference can answer.
 
         Where there is none, the check is the pack's fault: its points leave the maximum, as for the machine's.
-        `outcome` is how it ended in the first draw of all.
+        `outcome` is how it ended in the first draw of all, which `seed` made.
         """
         who, config = self.backend, self.config
-        ran = Circumstances(config.seed, 0, who.session.take_output() or None)
+        ran = Circumstances(seed, 0, who.session.take_output() or None)
         for redrawn in range(1, config.draws + 1):
             control = self._control_of_failure(item, outcome, ran.seed)
             # Without a reference the check's own word is all there is.
@@ -179,9 +182,9 @@ class KataRun:
                 usable = unusable_result([], outcome.lines) if outcome.pack_fault else outcome
                 return replace(usable, ran=ran)
             if redrawn < config.draws:
-                seed = check_seed(config.seed, f"draw {redrawn}")
-                outcome = self._attempted(item, who, seed=seed)
-                ran = Circumstances(seed, redrawn, who.session.take_output() or None)
+                other = check_seed(seed, f"draw {redrawn}")
+                outcome = self._attempted(item, who, seed=other)
+                ran = Circumstances(other, redrawn, who.session.take_output() or None)
         lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
         ran = replace(ran, redrawn=config.draws)
         return Outcome("skipped", lines, pack_fault=True, machine=True, ran=ran)

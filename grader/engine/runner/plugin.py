@@ -45,6 +45,8 @@ class RunConfig:
     """How a run is done: the same for all its submissions and checks."""
 
     seed: int = 0
+    hidden_seed: int | None = None
+    """Of hidden checks, where their draws are others' as well; None for the same."""
     fail_fast: bool = False
     name: bool = True
     """Whether mistakes are named, for which checks run again: not needed where only passes are counted."""

@@ -14,6 +14,8 @@ from grader.catalogue.given import blocks_in, given_files
 from grader.catalogue.load import KATA_FILE
 from grader.instructor.grading.messages import Setup
 
+POOL = 8
+"""Draws of the visible checks of a kata: what is right is known after a few submissions, and a table of it is long."""
 SEEDS = 2**53
 """Seeds are below this: too many to try out, and still a whole number in every JSON reader."""
 
@@ -57,8 +59,11 @@ def kata_digest(kata: Kata) -> str:
     return total.hexdigest()
 
 
-def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None, tries: int = 0) -> int:
-    """Return the seed for one content: equal content gets equal inputs, and what others were told fits none of its own.
+def seeds_for(nonce: bytes, kata: str, digest: str, fixed: int | None, tries: int = 0) -> tuple[int, int]:
+    """Return the seeds of the visible and of the hidden checks for one content: equal content gets equal inputs.
+
+    Nobody sees what hidden checks draw, so that all have the same. Of visible checks a learner sees inputs that fail:
+    there are some draws, among which the content chooses, and nobody can choose by it.
 
     Args:
         nonce: the gradebook's secret.
@@ -68,17 +73,23 @@ def seed_for(nonce: bytes, kata: str, digest: str, fixed: int | None, tries: int
         tries: how often the content could not be graded: what failed for its draw must not fail for ever.
     """
     if fixed is not None:
-        return fixed
-    # Keyed: without the gradebook's secret nobody can try out at home what the hidden checks will draw.
-    text = f"{kata}\0{digest}" + (f"\0{tries}" if tries else "")
-    return int.from_bytes(hmac.digest(nonce, text.encode(), "sha256")[:8], "big") % SEEDS
+        return fixed, fixed
+
+    def number(*parts: str) -> int:
+        # Keyed: without the gradebook's secret nobody can try out at home what will be drawn.
+        text = "\0".join((kata, *parts))
+        return int.from_bytes(hmac.digest(nonce, text.encode(), "sha256")[:8], "big") % SEEDS
+
+    if tries:
+        return number(digest, str(tries)), number("hidden", digest, str(tries))
+    return number("visible", str(number(digest) % POOL)), number("hidden")
 
 
-def terms_of(setup: Setup, kata: str, seed: int) -> str:
+def terms_of(setup: Setup, kata: str, seeds: tuple[int, int]) -> str:
     """Return a digest of everything but the submission; equal terms give equal marks."""
     parts = (
         setup.katas[kata],
-        str(seed),
+        *map(str, seeds),
         repr(setup.timeout_s),
         setup.device,
         str(setup.require_isolation),

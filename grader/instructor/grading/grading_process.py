@@ -99,6 +99,8 @@ def _serve(setup: Setup, launcher: Launcher, requests: BinaryIO, answers: Binary
             task = task_decoder.decode(frame)
             options = RunConfig(
                 seed=task.seed,
+                hidden_seed=task.hidden_seed,
+                by_script=True,
                 timeout_s=setup.timeout_s,
                 device=setup.device,
                 tell=tell,

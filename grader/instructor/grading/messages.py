@@ -31,6 +31,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
     kata: str
     seed: int
+    hidden_seed: int | None = None
+    """Of what learners do not see; None for the same."""
     bundle: Bundle | None = None
     status: Literal["found", "missing", "error"] = "found"
     message: str | None = None

@@ -18,7 +18,7 @@ from grader.engine.wire import frames
 from grader.errors import EngineError, KataError
 from grader.instructor.gradebook.errors import SerializationError
 from grader.instructor.gradebook.row_types import Key
-from grader.instructor.grading.cache_key import kata_digest, seed_for, terms_of
+from grader.instructor.grading.cache_key import kata_digest, seeds_for, terms_of
 from grader.instructor.grading.cache_key import versions as versions_here
 from grader.instructor.grading.messages import (
     Answer,
@@ -148,7 +148,7 @@ class Run:
                         task = msgspec.structs.replace(task, tries=task.tries + 1)
                         out[self._hand_out(executor, task)] = submission, task
                     else:
-                        self._keep(submission, task.seed, answer, tally, watch)
+                        self._keep(submission, (task.seed, task.hidden_seed or 0), answer, tally, watch)
         finally:
             for future in out:
                 future.cancel()
@@ -181,9 +181,9 @@ class Run:
                 tally.notes += [(submission, note) for note in submission.notes]
                 if submission.denied is not None:
                     why = NotGraded(f"{submission.denied}.", "Correct its permissions: chmod -R u+rX")
-                    self._keep(submission, 0, why, tally, watch)
+                    self._keep(submission, (0, 0), why, tally, watch)
                     continue
-                key, seed = self._draw(submission, had, tries)
+                key, seeds = self._draw(submission, had, tries)
                 if key in had and not self._policy.force:
                     self._recording.mark_unchanged(submission, key)
                     tally.unchanged += 1
@@ -196,7 +196,8 @@ class Run:
                         submission,
                         Task(
                             kata=submission.kata,
-                            seed=seed,
+                            seed=seeds[0],
+                            hidden_seed=seeds[1],
                             bundle=submission.bundle,
                             status=submission.status,
                             message=submission.message,
@@ -205,22 +206,22 @@ class Run:
 
     def _draw(
         self, submission: Submission, had: Collection[Key], tries: Mapping[tuple[str, str | None], int]
-    ) -> tuple[Key, int]:
-        """Return the key and the seed of what is to be graded: of its mark where it has one, else of the next try.
+    ) -> tuple[Key, tuple[int, int]]:
+        """Return the key and the seeds of what is to be graded: of its mark where it has one, else of the next try.
 
-        The seed depends on the content: the same hand-in gets the same draw, whenever it is graded again. Only where it
+        The seeds depend on the content: the same hand-in gets the same draw, whenever it is graded again. Only where it
         could not be graded with one, through no fault of its own, it gets another.
         """
         digest = submission.bundle.digest if submission.bundle is not None else None
         for number in range(tries.get((submission.kata, digest), 0) + 1):
-            seed = seed_for(self._recording.nonce, submission.kata, digest or "", self._policy.seed, number)
-            key = self._key(submission, seed)
+            seeds = seeds_for(self._recording.nonce, submission.kata, digest or "", self._policy.seed, number)
+            key = self._key(submission, seeds)
             if key in had:
                 break
-        return key, seed
+        return key, seeds
 
-    def _key(self, submission: Submission, seed: int) -> Key:
-        terms = terms_of(self.setup, submission.kata, seed)
+    def _key(self, submission: Submission, seeds: tuple[int, int]) -> Key:
+        terms = terms_of(self.setup, submission.kata, seeds)
         if submission.bundle is not None:
             return Key(submission.bundle.digest, terms)
         why = f"{terms}\0{submission.status}\0{submission.message}"  # there is no content that could change
@@ -250,8 +251,10 @@ class Run:
                 "Install the same version of Kata on every machine that grades.",
             )
 
-    def _keep(self, submission: Submission, seed: int, answer: Answer, tally: Tally, watch: Watch) -> None:
-        key = self._key(submission, seed)
+    def _keep(
+        self, submission: Submission, seeds: tuple[int, int], answer: Answer, tally: Tally, watch: Watch
+    ) -> None:
+        key, seed = self._key(submission, seeds), seeds[0]
         if isinstance(answer, KataReport):
             report = answer
         elif isinstance(answer, Stopped):
@@ -270,7 +273,7 @@ class Run:
             refused = NotGraded(
                 f"The gradebook could not read back its report ({error}).", "Report it as a fault of Kata."
             )
-            self._keep(submission, seed, refused, tally, watch)
+            self._keep(submission, seeds, refused, tally, watch)
             return
         tally.graded += 1
         tally.by_status[report.status] = tally.by_status.get(report.status, 0) + 1
