@@ -335,7 +335,11 @@ def main() -> None:
             exam = msgspec.msgpack.decode(frame, type=Exam)
             stages = Stages()
             options = RunConfig(
-                seed=exam.task.seed, timeout_s=exam.timeout_s, device=device, tell=stages.begin
+                seed=exam.task.seed,
+                timeout_s=exam.timeout_s,
+                device=device,
+                tell=stages.begin,
+                by_script=True,
             )
             report = grading_process.grade(exam.task, suites[exam.task.kata], launcher, options)
             stages.begin(0.0)

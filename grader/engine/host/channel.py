@@ -41,6 +41,7 @@ AT_ONCE = 1 << 16
 """Bytes that are read at once: several answers, where many are due."""
 
 
+FIRST_NUMBERS = 1 << 40
 Answer = tuple[bytearray, bytearray]
 """Head and payload of a frame."""
 
@@ -155,9 +156,10 @@ class Channel:
             self.violation("it answered what it was not asked")
         return reply, payload
 
-    def begin(self, *, keep: bool) -> None:
-        """Number what is asked from 1 on, as in every check; keep it from here on, or no more."""
-        self._next = 1
+    def begin(self, seed: int, *, keep: bool) -> None:
+        """Number what is asked alike for every submission in this draw; keep it from here on, or no more."""
+        # Not from 1 on: who answers what has not been asked yet should have to guess.
+        self._next = 1 + seed % FIRST_NUMBERS
         self.asked, self.heard = [] if keep else None, Answers()
         self.ahead.clear()
 

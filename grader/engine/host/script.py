@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.engine.host.calls import CallStats
 
@@ -70,12 +70,18 @@ class Scripts:
         """Return the script of a check in one draw, if it is known."""
         if (found := self._found.get((check, seed))) is not None:
             self._found.move_to_end((check, seed))
-        return found
+        return found if found is not None and found.requests else None
 
     def keep(self, check: str, seed: int, script: Script) -> None:
-        """Keep one, unless it is too long."""
+        """Keep one, unless it is too long.
+
+        Where there is one already, another who passed was asked something else: what is asked follows from the answers.
+        """
         if script.size > MAX_SCRIPT:
             return
+        if (known := self._found.get((check, seed))) is not None:
+            self._bytes -= known.size
+            script = replace(script, requests=())
         self._found[check, seed] = script
         self._bytes += script.size
         while self._bytes > MAX_BYTES:

@@ -179,7 +179,7 @@ class Session:
         self._alike, self._began = alike, time.monotonic()
         self.off_script, self._followed = False, None
         assert self._channel is not None
-        self._channel.begin(keep=keep)
+        self._channel.begin(seed, keep=keep)
 
     def _forget_objects(self) -> None:
         """Forget what the last check made: the worker does, and gives their numbers away again."""
@@ -208,7 +208,7 @@ class Session:
         self._printed, self._begin = printed, self._seed
         assert self._channel is not None
         # What it asked of two workers cannot be asked of one.
-        self._channel.begin(keep=unasked)
+        self._channel.begin(self._seed, keep=unasked)
 
     def _choose_worker(self, name: str) -> None:
         """Have a name asked for of a worker in which what is excluded is away, or is there, as that name may use it.
@@ -609,7 +609,8 @@ class Session:
             channel.close()
             raise
         found = self._decode(self._decoder(done, payload), done.value)
-        self._required = {name: value for name, value in found.items() if is_definition(value)}
+        if isinstance(found, dict):  # else it is asked for by name
+            self._required = {name: value for name, value in found.items() if is_definition(value)}
 
     def _cannot_follow(self) -> None:
         """Keep no script of this check."""
@@ -643,7 +644,7 @@ class Session:
                     # worker calls it.
                     reply, payload = channel.ask(answer, buffers_back, self.deadline)
         except OffScript:
-            self.off_script, self._by_script = True, False
+            self.off_script = True
             raise
         except WorkerTimeout as error:
             error.frame = error.frame or innermost(error.trace, self.source)

@@ -15,6 +15,7 @@ from grader.engine.checks.failure import PROPERTIES
 from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
+from grader.engine.host.script import Script
 from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.load_reference import IdleWatch
@@ -250,31 +251,35 @@ class KataRun:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
+        alone = who is not self.backend or bool(stand_ins) or reference is not None or alike
+        scripts = self.suite.scripts if self.config.by_script and not alone else None
+        script = scripts.find(item.name, seed) if scripts else None
         context = self._context(who, seed, reference)
-        ours_alone = bool(stand_ins) or reference is not None or alike
-        scripted = self.config.by_script and who is self.backend and not ours_alone
-        # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
-        # control.
-        for last in (False, True):
+
+        def ran(script: Script | None) -> Outcome:
             try:
-                who.begin(check_seed(seed, item.name), alike=alike, keep=scripted)
-                script = self.suite.scripts.find(item.name, seed) if scripted else None
+                who.begin(check_seed(seed, item.name), alike=alike, keep=scripts is not None)
                 if script is not None and who.session.follow(script):
                     return PASSED
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
                 install_stand_ins(who.submission, stand_ins)
             except WorkerTimeout as error:
-                outcome = judge(error, who.calls, who.wording)
+                return judge(error, who.calls, who.wording)
             except (WorkerDied, SubmissionRaised) as error:
                 killed = isinstance(error, WorkerDied) and error.killed
-                outcome = Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
-            else:
-                outcome = self.suite.plugin.run(item, context)
-                if who.session.off_script:
-                    who.stop_worker()
-                    return self._attempted(item, who, seed=seed)
-                if scripted and outcome.status == "pass":
-                    who.session.note_pass(self.suite.scripts, item.name, seed)
+                return Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
+            outcome = self.suite.plugin.run(item, context)
+            if who.session.off_script:
+                who.stop_worker()
+                return ran(None)
+            if scripts is not None and outcome.status == "pass":
+                who.session.note_pass(scripts, item.name, seed)
+            return outcome
+
+        # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
+        # control.
+        for last in (False, True):
+            outcome = ran(script)
             if outcome.shortage:
                 who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames

@@ -687,7 +687,7 @@ other.close()
 """Traces and profiles every line that this process runs, to change the worker's variables on the way.
 
 status = "error"
-words = ["broke off the conversation"]
+words = ["ended the whole process"]
 """
 
 import sys

@@ -1,0 +1,182 @@
+"""What a check is known to ask is asked all at once, and says of every submission what the check itself would say."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from grader.engine.host.session import Session
+from grader.engine.runner.suite import RunConfig, suites_of
+from grader.report.report import KataReport
+from tests.running.conftest import Bench, statuses
+
+RIGHT = "def thing(x):\n    return x + 1\n"
+ROUNDS = "import torch\ndef thing(x):\n    return torch.nextafter(x + 1, x + 2)\n"
+CHECKS = """
+    from pathlib import Path
+
+    @check(aspect="values")
+    def test_first(submission, draw):
+        "it adds"
+        with Path({ran!r}).open("a") as file:
+            file.write("x")
+        for x in (draw.normal(time=3), draw.normal(time=4)):
+            expect(submission.thing(x), "thing").close_to(x + 1)
+
+    @check(aspect="values")
+    def test_last(submission, draw):
+        "it adds still"
+        x = draw.normal(time=3)
+        expect(submission.thing(x), "thing").close_to(x + 1)
+"""
+OTHERS = {
+    "wrong": "def thing(x):\n    return x + 2\n",
+    "wrong the second time": "n = 0\ndef thing(x):\n    global n\n    n += 1\n    return x + n % 2\n",
+    "of another shape": "def thing(x):\n    return (x + 1)[:2]\n",
+    "not written": "def thing(x):\n    raise NotImplementedError\n",
+    "raises": "def thing(x):\n    return x.view(1000)\n",
+    "raises the second time": "n = 0\ndef thing(x):\n    global n\n    n += 1\n    return [x + 1][n - 1]\n",
+    "prints": "def thing(x):\n    print('sum', x.sum().item())\n    return x + 1\n",
+    "prints while it loads": "print('hello')\ndef thing(x):\n    return x + 1\n",
+    "ends": "import os\ndef thing(x):\n    os._exit(3)\n",
+    "ends the second time": (
+        "import os\nn = 0\ndef thing(x):\n    global n\n    n += 1\n    n == 2 and os._exit(3)\n    return x + 1\n"
+    ),
+    "never ends": "def thing(x):\n    while True:\n        pass\n",
+    "returns too much": "import torch\ndef thing(x):\n    return torch.zeros(1 << 22)\n",
+    "returns what cannot cross": "def thing(x):\n    return [object(), {1: open}]\n",
+    "changes its argument": "def thing(x):\n    x += 1\n    return x\n",
+    "uses what is excluded": "import torch\ndef thing(x):\n    return torch.nn.functional.gelu(x) * 0 + x + 1\n",
+    "is not there": "x = 1\n",
+    "is not a function": "thing = 3\n",
+    "writes to the grader itself": (
+        "import os\ndef thing(x):\n    for n in range(3, 64):\n        try:\n            os.write(n, b'KATA' * 100)\n"
+        "        except OSError:\n            pass\n    return x + 1\n"
+    ),
+    "reads what is asked next": (
+        "import socket, os\ndef thing(x):\n    for n in range(3, 64):\n        try:\n"
+        "            socket.socket(fileno=os.dup(n)).recv(100, socket.MSG_DONTWAIT)\n"
+        "        except OSError:\n            pass\n    return x + 1\n"
+    ),
+}
+
+
+def reports(bench: Bench, launcher: Any, answers: list[str], *, by_script: bool) -> list[KataReport]:
+    """Return the reports of submissions that are examined one after the other."""
+    config = RunConfig(seed=5, by_script=by_script, timeout_s=1.5)
+    with suites_of([bench.kata], hidden=True) as suites:
+        found = []
+        for answer in answers:
+            content = textwrap.dedent(answer).encode()
+            found.append(suites["thing"].check(bench.answer, launcher, config, content=content))
+        return found
+
+
+def plain(report: KataReport) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.to_builtins(report).items() if name != "duration_s"}
+
+
+@pytest.fixture
+def ran(bench: Bench, tmp_path: Path) -> Path:
+    """Write the checks; return the file into which the first writes whenever it runs."""
+    path = tmp_path / "ran"
+    bench.kata_toml('[policy]\nforbid = ["gelu"]\n')
+    bench.checks(CHECKS.format(ran=str(path)))
+    (bench.solutions / "thing.py").write_text(RIGHT)
+    return path
+
+
+def test_who_gives_the_answers_of_one_who_passed_has_passed(bench: Bench, launcher: Any, ran: Path) -> None:
+    answers = [RIGHT, RIGHT + "# another\n", ROUNDS, ROUNDS + "# another\n", RIGHT]
+    first, *rest = reports(bench, launcher, answers, by_script=True)
+    assert statuses(first) == {"first": "pass", "last": "pass"}
+    assert all(plain(report) == plain(first) for report in rest)
+    # Of five submissions two are judged by the check itself: the first, and the first that rounds in its own way.
+    assert ran.read_text() == "xx"
+
+
+def test_what_is_asked_may_follow_from_the_answers(bench: Bench, launcher: Any, ran: Path) -> None:
+    bench.checks("""
+        @check(aspect="values")
+        def test_it(submission, draw):
+            "it adds"
+            x = draw.normal(time=3)
+            once = submission.thing(x)
+            expect(submission.thing(once), "thing").close_to(once + 1)
+    """)
+    answers = [RIGHT, ROUNDS, RIGHT, ROUNDS]
+    found = reports(bench, launcher, answers, by_script=True)
+    assert [plain(report) for report in found] == [
+        plain(report) for report in reports(bench, launcher, answers, by_script=False)
+    ]
+    assert {report.status for report in found} == {"pass"}
+
+
+def test_another_draw_is_asked_anew(bench: Bench, launcher: Any, ran: Path) -> None:
+    with suites_of([bench.kata]) as suites:
+        for seed in (1, 2, 1):
+            config = RunConfig(seed=seed, by_script=True)
+            suites["thing"].check(bench.answer, launcher, config, content=RIGHT.encode())
+    assert ran.read_text() == "xx"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", OTHERS.values(), ids=list(OTHERS))
+def test_what_is_said_is_what_the_check_says(bench: Bench, launcher: Any, ran: Path, answer: str) -> None:
+    [expected] = reports(bench, launcher, [answer], by_script=False)
+    _, found, right = reports(bench, launcher, [RIGHT, answer, RIGHT], by_script=True)
+    assert plain(found) == plain(expected)
+    assert right.status == "pass"
+
+
+def test_nothing_is_asked_twice(
+    bench: Bench, launcher: Any, ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers: list[int] = []
+    start = Session._start
+    monkeypatch.setattr(Session, "_start", lambda self: (workers.append(1), start(self))[1])
+    counting = "import torch\nn = 0\ndef thing(x):\n    global n\n    n += 1\n    assert n < 4\n"
+    once = f"{counting}    return torch.nextafter(x + 1, x + 2)\n"
+    report = reports(bench, launcher, [RIGHT, once], by_script=True)[-1]
+    assert (report.status, len(workers)) == ("pass", 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "submission.thing(callback(lambda y: y + 1), x)",
+        "replaced(submission)(x)",
+    ],
+    ids=["lends a function", "puts something in its place"],
+)
+def test_what_does_not_follow_from_the_answers_is_asked_call_by_call(
+    bench: Bench, launcher: Any, tmp_path: Path, body: str
+) -> None:
+    path = tmp_path / "ran"
+    bench.checks(f"""
+        from pathlib import Path
+        from grader.engine.checks import callback
+
+        def replaced(submission):
+            before = submission.thing
+            submission.thing = 1
+            submission.thing = before
+            return before
+
+        @check(aspect="values")
+        def test_it(submission, draw):
+            "it asks"
+            with Path({str(path)!r}).open("a") as file:
+                file.write("x")
+            x = draw.normal(time=3)
+            expect({body}, "thing").close_to(x + 1)
+    """)
+    answer = "def thing(x, y=None):\n    return x + 1 if y is None else x(y)\n"
+    assert [report.status for report in reports(bench, launcher, [answer] * 3, by_script=True)] == [
+        "pass"
+    ] * 3
+    assert path.read_text() == "xxx"
