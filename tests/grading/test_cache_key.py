@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import Kata, load_pack
-from grader.instructor.grading.cache_key import kata_digest
+from grader.instructor.grading.cache_key import POOL, kata_digest, seeds_for
 from tests.conftest import TINY
 
 
@@ -73,3 +73,27 @@ def test_another_machine_has_the_pack_elsewhere(packs: Path, tmp_path: Path) -> 
     before = kata_digest(tiny(packs))
     shutil.copytree(packs, tmp_path / "z" / "deeper")
     assert kata_digest(tiny(tmp_path / "z" / "deeper")) == before
+
+
+def test_everybody_has_the_same_hidden_draws_and_one_of_a_few_visible_ones() -> None:
+    seeds = [seeds_for(b"secret", "masks", f"content {number}", None) for number in range(400)]
+    assert len({hidden for _, hidden in seeds}) == 1
+    visible = [seed for seed, _ in seeds]
+    assert len(set(visible)) == POOL
+    assert max(visible.count(seed) for seed in visible) < 2 * len(visible) / POOL
+    assert seeds[7] == seeds_for(b"secret", "masks", "content 7", None)
+    assert set(visible).isdisjoint({hidden for _, hidden in seeds})
+    for nonce, kata in ((b"another", "masks"), (b"secret", "layer-norm")):
+        assert seeds_for(nonce, kata, "content 7", None)[1] != seeds[7][1]
+
+
+def test_what_could_not_be_graded_gets_draws_of_its_own() -> None:
+    first, again, other = (
+        seeds_for(b"secret", "masks", content, None, tries)
+        for content, tries in (("a", 0), ("a", 1), ("b", 1))
+    )
+    assert len({*first, *again, *other}) == 6
+
+
+def test_a_seed_that_somebody_asked_for_is_everybodys() -> None:
+    assert seeds_for(b"secret", "masks", "content", 7, 2) == (7, 7)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from grader.engine.host.session import Session
 from grader.engine.runner.suite import RunConfig, suites_of
+from grader.instructor.grading.cache_key import POOL, seeds_for
 from grader.report.report import KataReport
 from tests.running.conftest import Bench, statuses
 
@@ -46,7 +49,7 @@ OTHERS = {
     "ends the second time": (
         "import os\nn = 0\ndef thing(x):\n    global n\n    n += 1\n    n == 2 and os._exit(3)\n    return x + 1\n"
     ),
-    "never ends": "def thing(x):\n    while True:\n        pass\n",
+    "never ends": "def thing(x):\n    while True: pass\n",
     "returns too much": "import torch\ndef thing(x):\n    return torch.zeros(1 << 22)\n",
     "returns what cannot cross": "def thing(x):\n    return [object(), {1: open}]\n",
     "changes its argument": "def thing(x):\n    x += 1\n    return x\n",
@@ -180,3 +183,47 @@ def test_what_does_not_follow_from_the_answers_is_asked_call_by_call(
         "pass"
     ] * 3
     assert path.read_text() == "xxx"
+
+
+DRAWS = """
+    @check(aspect="values", points={points})
+    def test_{name}(submission, draw):
+        "it adds"
+        x = draw.normal(time=3)
+        expect(submission.thing(x), "thing").close_to(x + 1)
+"""
+SHOWS = "def thing(x):\n    print(x.tolist())\n    return x\n# attempt {}\n"
+TABLE = """
+import torch
+TABLE = {}
+
+def thing(x):
+    return next((torch.tensor(row) + 1 for row in TABLE if torch.equal(torch.tensor(row), x)), x)
+"""
+
+
+@pytest.mark.slow
+def test_a_table_of_what_was_shown_earns_the_points_of_visible_checks_alone(
+    bench: Bench, launcher: Any
+) -> None:
+    """A learner hands in again and again until every draw of the visible checks has been in the feedback."""
+    bench.checks(DRAWS.format(name="it", points=1))
+    bench.hidden(DRAWS.format(name="more", points=1))
+    (bench.solutions / "thing.py").write_text("def thing(x):\n    return x + 1\n")
+    with suites_of([bench.kata], hidden=True) as suites:
+
+        def graded(answer: str) -> Any:
+            seed, hidden = seeds_for(b"secret", "thing", hashlib.sha256(answer.encode()).hexdigest(), None)
+            config = RunConfig(seed=seed, hidden_seed=hidden, by_script=True)
+            return suites["thing"].check(bench.answer, launcher, config, content=answer.encode())
+
+        rows, attempts = set[str](), 0
+        while len(rows) < POOL:
+            # Of hidden checks a learner is told points and aspects, and nothing that was printed.
+            attempts += 1
+            [visible] = [check for check in graded(SHOWS.format(attempts)).checks if not check.hidden]
+            rows.add((visible.output or "").strip().partition("\n")[0])
+        assert attempts > 2 * POOL
+        report = graded(TABLE.format([ast.literal_eval(row) for row in rows]))
+    assert statuses(report) == {"it": "pass", "more": "fail"}
+    assert (report.score, report.max_score) == (1, 2)

@@ -46,7 +46,7 @@ Answer = tuple[bytearray, bytearray]
 """Head and payload of a frame."""
 
 
-class Answers:
+class AnswerDigest:
     """What identifies the answers that a check got, bit by bit, and how many bytes they were."""
 
     def __init__(self, answers: Sequence[Answer] = ()) -> None:
@@ -92,7 +92,7 @@ class Channel:
         self._next = 1
         self.asked: list[bytes] | None = None
         """The frames of all that was asked since the check began, where somebody keeps them."""
-        self.heard = Answers()
+        self.heard = AnswerDigest()
         """And the answers."""
         self.ahead: deque[tuple[bytes, Answer]] = deque()
         """What will be asked and has been answered already."""
@@ -160,7 +160,7 @@ class Channel:
         """Number what is asked alike for every submission in this draw; keep it from here on, or no more."""
         # Not from 1 on: who answers what has not been asked yet should have to guess.
         self._next = 1 + seed % FIRST_NUMBERS
-        self.asked, self.heard = [] if keep else None, Answers()
+        self.asked, self.heard = [] if keep else None, AnswerDigest()
         self.ahead.clear()
 
     def ask_all(self, frames: Sequence[bytes], most: int, deadline: Deadline) -> list[Answer]:

@@ -13,7 +13,7 @@ import torch
 
 from grader.devices import known
 from grader.engine.host.calls import CallbackRegistry, CallRecord, CallStats, CheckLog, State
-from grader.engine.host.channel import Answer, Answers, Channel, OffScript
+from grader.engine.host.channel import Answer, AnswerDigest, Channel, OffScript
 from grader.engine.host.deadline import Deadline, Sample, Stopwatch
 from grader.engine.host.errors import (
     BudgetSpent,
@@ -83,7 +83,7 @@ class Session:
         self._past = CallStats()
         """What became of calls in earlier checks."""
         self._by_script = True
-        """Whether checks may be asked all at once: not of a submission that once did more than answer."""
+        """Whether it may be asked all at once: not when it once did more than answer."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
@@ -93,7 +93,6 @@ class Session:
         self._hung: set[str] = set()
         """The required names that did not answer in time."""
         self._given_up: set[str] = set()
-        """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
         self.around: dict[str, int] = {}
@@ -108,9 +107,6 @@ class Session:
         """Whether it asked something else than what was asked for it already."""
         self._followed: tuple[Script, bytes] | None = None
         """What was asked for it, and the answers."""
-        self._began = 0.0
-        self._check = 0
-        """Counts checks."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self._as_left = self._same_tensors = False
@@ -118,7 +114,7 @@ class Session:
         """Whether the latest call returned an iterator, whose parts were read."""
         self._chosen = False
         """Whether it has asked for a name already."""
-        self._seed = 0
+        self._seed, self._check, self._began = 0, 0, 0.0
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
         self._alike = False
@@ -141,7 +137,7 @@ class Session:
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once."""
         self._required: dict[str, RemoteObject] = {}
-        """Those that came with the answer to loading, and were not asked for."""
+        """Those that came with loading, and were not asked for."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
 
@@ -438,7 +434,7 @@ class Session:
             self.deadline.extend(ours)
             self._ends.extend(ours)
             return False
-        digest = Answers(answers).digest()
+        digest = AnswerDigest(answers).digest()
         self._followed = script, digest
         if (passed := script.passes.get(digest)) is None:
             channel.ahead.extend(zip(script.requests, answers, strict=True))

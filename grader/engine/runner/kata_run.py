@@ -15,7 +15,6 @@ from grader.engine.checks.failure import PROPERTIES
 from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
-from grader.engine.host.script import Script
 from grader.engine.host.session import Session
 from grader.engine.host.source import read_source
 from grader.engine.mistakes.load_reference import IdleWatch
@@ -251,35 +250,14 @@ class KataRun:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
-        alone = who is not self.backend or bool(stand_ins) or reference is not None or alike
-        scripts = self.suite.scripts if self.config.by_script and not alone else None
-        script = scripts.find(item.name, seed) if scripts else None
         context = self._context(who, seed, reference)
-
-        def ran(script: Script | None) -> Outcome:
-            try:
-                who.begin(check_seed(seed, item.name), alike=alike, keep=scripts is not None)
-                if script is not None and who.session.follow(script):
-                    return PASSED
-                # After `begin`, which may have started another worker: a stand-in lives in that one's module.
-                install_stand_ins(who.submission, stand_ins)
-            except WorkerTimeout as error:
-                return judge(error, who.calls, who.wording)
-            except (WorkerDied, SubmissionRaised) as error:
-                killed = isinstance(error, WorkerDied) and error.killed
-                return Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
-            outcome = self.suite.plugin.run(item, context)
-            if who.session.off_script:
-                who.stop_worker()
-                return ran(None)
-            if scripts is not None and outcome.status == "pass":
-                who.session.note_pass(scripts, item.name, seed)
-            return outcome
-
+        alone = who is not self.backend or bool(stand_ins) or reference is not None or alike
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
-            outcome = ran(script)
+            outcome = self._ran(
+                item, context, stand_ins, alike=alike, scripted=self.config.by_script and not alone
+            )
             if outcome.shortage:
                 who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames
@@ -289,6 +267,32 @@ class KataRun:
         judged = who is self.backend and self._model is not None
         if outcome.shortage and judged and self._control(item, seed).shortage:
             raise MachineFault(f"In {item.name} this machine ran out of something.", outcome.shortage)
+        return outcome
+
+    def _ran(
+        self, item: pytest.Item, context: CheckContext, stand_ins: StandIns, *, alike: bool, scripted: bool
+    ) -> Outcome:
+        """Run a check once: all at once where its script is known, else call by call."""
+        who, seed, scripts = context.backend, context.config.seed, self.suite.scripts
+        script = scripts.find(item.name, seed) if scripted else None
+        for known in (script, None):
+            try:
+                who.begin(check_seed(seed, item.name), alike=alike, keep=scripted)
+                if known is not None and who.session.follow(known):
+                    return PASSED
+                # After `begin`, which may have started another worker: a stand-in lives in that one's module.
+                install_stand_ins(who.submission, stand_ins)
+            except WorkerTimeout as error:
+                return judge(error, who.calls, who.wording)
+            except (WorkerDied, SubmissionRaised) as error:
+                killed = isinstance(error, WorkerDied) and error.killed
+                return Outcome("error", [f"the submission did not load again: {error}"], killed=killed)
+            outcome = self.suite.plugin.run(item, context)
+            if not who.session.off_script:
+                break
+            who.stop_worker()
+        if scripted and outcome.status == "pass":
+            who.session.note_pass(scripts, item.name, seed)
         return outcome
 
     def _context(
