@@ -47,16 +47,16 @@ Answer = tuple[bytearray, bytearray]
 
 
 class AnswerDigest:
-    """What identifies the answers that a check got, bit by bit, and how many bytes they were."""
+    """A digest of a check's replies, bit by bit, and their size."""
 
     def __init__(self, answers: Sequence[Answer] = ()) -> None:
-        # Cryptographic: what a hostile submission answers must not be taken for what somebody passed with.
+        # Cryptographic: no hostile submission may find other replies with the digest of passing ones.
         self._digest, self.size = hashlib.sha256(), 0
         for answer in answers:
             self.add(answer)
 
     def add(self, answer: Answer) -> None:
-        """Add one more."""
+        """Add one reply."""
         for part in answer:
             self._digest.update(len(part).to_bytes(8, "big"))
             self._digest.update(part)
@@ -68,7 +68,7 @@ class AnswerDigest:
 
 
 class OffScript(Exception):
-    """A check asked something else than the last time, after the worker had been asked that already."""
+    """Raised when a check makes another request than its script, to which the worker has already replied."""
 
 
 class Channel:
@@ -90,16 +90,16 @@ class Channel:
         self._uses = bytearray()
         self._uses_closed = False
         self._next = 1
-        self.asked: list[bytes] | None = None
-        """The frames of all that was asked since the check began, where somebody keeps them."""
-        self.heard = AnswerDigest()
-        """And the answers."""
+        self.requests: list[bytes] | None = None
+        """The frames of all requests since the check began, while they are recorded."""
+        self.replies = AnswerDigest()
+        """And the digest of the replies."""
         self.ahead: deque[tuple[bytes, Answer]] = deque()
-        """What will be asked and has been answered already."""
+        """Requests that the check will make, each with the reply to it."""
         self._unsent = memoryview(b"")
         self._part = bytearray(AT_ONCE)
         self._ahead = bytearray()
-        """What has come with an answer, beyond it."""
+        """Bytes that were read together with a reply and come after it."""
         self._look_at = time.monotonic() + sandbox.LOOK_S
         self.alive = True
 
@@ -124,13 +124,13 @@ class Channel:
         self._next += 1
         pieces = messages.pack(request, buffers)
         if self.ahead:
-            asked, answer = self.ahead.popleft()
-            if b"".join(pieces) != asked:
+            expected, answer = self.ahead.popleft()
+            if b"".join(pieces) != expected:
                 raise OffScript
             return self._reply_to(request, *answer)
-        if self.asked is not None:
-            # Before they are sent: a check may write over its tensors afterwards.
-            self.asked.append(b"".join(pieces))
+        if self.requests is not None:
+            # Before they are sent: a check may overwrite its tensors afterwards.
+            self.requests.append(b"".join(pieces))
         views = [memoryview(piece).cast("B") for piece in pieces if memoryview(piece).nbytes]
         while views:
             # A few at a time: the kernel takes no more than IOV_MAX pieces in one call.
@@ -144,8 +144,8 @@ class Channel:
             if sent:
                 views[0] = views[0][sent:]
         answer = self._receive(deadline)
-        if self.asked is not None:
-            self.heard.add(answer)  # now: a check may write over its tensors
+        if self.requests is not None:
+            self.replies.add(answer)  # now: a check may overwrite its tensors
         return self._reply_to(request, *answer)
 
     def _reply_to(
@@ -157,16 +157,16 @@ class Channel:
         return reply, payload
 
     def begin(self, seed: int, *, keep: bool) -> None:
-        """Number what is asked alike for every submission in this draw; keep it from here on, or no more."""
-        # Not from 1 on: who answers what has not been asked yet should have to guess.
+        """Number requests alike for every submission in this draw, and start or stop recording them."""
+        # Not from 1 on: a reply to a request yet to come would have to guess its number.
         self._next = 1 + seed % FIRST_NUMBERS
-        self.asked, self.heard = [] if keep else None, AnswerDigest()
+        self.requests, self.replies = [] if keep else None, AnswerDigest()
         self.ahead.clear()
 
     def ask_all(self, frames: Sequence[bytes], most: int, deadline: Deadline) -> list[Answer]:
-        """Send what is known to be asked, without waiting for one answer before the next; return the answers.
+        """Send a script's requests without waiting for one reply before the next; return the replies, not decoded.
 
-        They are not looked into. There is none where a worker sends more than so many bytes.
+        The list is empty if the worker sends more than `most` bytes.
 
         Raises:
             WorkerTimeout, WorkerDied: as `ask`.
@@ -312,7 +312,7 @@ class Channel:
         """Return when the channel is ready; meanwhile whatever the submission prints is drained."""
         channel = self._channel
         while True:
-            # Both in turns: a worker that cannot get rid of its answers reads no more.
+            # In turns: a worker that cannot send its replies reads no more requests.
             if self._unsent:
                 self._unsent = self._unsent[self._send_some([self._unsent]) :]
             wanted = events | (select.POLLOUT if self._unsent else 0)

@@ -1,7 +1,7 @@
-"""What a check asks in one draw, known from a submission that passed it: asked of the next one all at once.
+"""The requests of a check in one draw: recorded with a submission that passed, sent to later ones in one go.
 
-A check's verdict follows from the answers that it gets, bit by bit: whoever gives the answers with which somebody else
-passed has passed. Whoever gives others is judged by the check itself, which finds them in place.
+A check's verdict is a function of the replies, bit by bit. A submission that replies as an earlier one did, which
+passed, passes as well; any other is judged by the check itself, which finds the replies in place.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from grader.engine.host.calls import CallStats
 
 MAX_BYTES = 128 << 20
-"""What the scripts of one kata may take, with room for as much again in answers."""
+"""Upper limit of the scripts of one kata."""
 MAX_SCRIPT = 8 << 20
-"""Longer ones are not kept: there the time goes into computing, not into asking."""
+"""A longer script is not recorded: such a check spends its time on computing."""
 MAX_PASSES = 64
-"""So many ways to round are told apart; those that nobody had for long go."""
+"""How many different sets of passing replies are remembered (submissions round differently), the latest ones."""
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What a run of a check knows of a submission that passed it, besides that it did."""
+    """What a run notes of a submission that passed a check, besides the verdict."""
 
     names: frozenset[str]
     called: frozenset[str]
@@ -36,13 +36,13 @@ class Script:
 
     requests: tuple[bytes, ...]
     opened: bool
-    """Whether they were asked of a worker in which what is excluded is there."""
+    """Whether the worker was one in which what is excluded is there."""
     seconds: float
     """How long the check took."""
     most: int
-    """Bytes of answers beyond which nobody waits for the rest."""
+    """Limit for the bytes of all replies."""
     passes: OrderedDict[bytes, Passed] = field(default_factory=OrderedDict)
-    """By the digest of the answers with which somebody passed."""
+    """By the digest of replies that passed."""
 
     @property
     def size(self) -> int:
@@ -50,14 +50,14 @@ class Script:
         return sum(map(len, self.requests))
 
     def note(self, answers: bytes, passed: Passed) -> None:
-        """Note the digest of answers with which a submission has passed."""
+        """Add the digest of replies with which a submission has passed."""
         self.passes[answers] = passed
         while len(self.passes) > MAX_PASSES:
             self.passes.popitem(last=False)
 
 
 class Scripts:
-    """The scripts of a kata, by check and seed, in memory alone; those that nobody used for longest go first."""
+    """The scripts of a kata by check and seed, in memory only; the least recently used are dropped first."""
 
     def __init__(self) -> None:
         self._found: OrderedDict[tuple[str, int], Script] = OrderedDict()
@@ -67,15 +67,15 @@ class Scripts:
         return iter(self._found.values())
 
     def find(self, check: str, seed: int) -> Script | None:
-        """Return the script of a check in one draw, if it is known."""
+        """Return the script of a check in one draw, if there is one."""
         if (found := self._found.get((check, seed))) is not None:
             self._found.move_to_end((check, seed))
         return found if found is not None and found.requests else None
 
     def keep(self, check: str, seed: int, script: Script) -> None:
-        """Keep one, unless it is too long.
+        """Add a script, unless it is too long.
 
-        Where there is one already, another who passed was asked something else: what is asked follows from the answers.
+        If there is one already, this check makes other requests for other replies: then it cannot have a script.
         """
         if script.size > MAX_SCRIPT:
             return

@@ -46,7 +46,7 @@ START_S = 30.0
 
 
 SLOWER, SLOWEST_S, MORE = 10.0, 1.0, 1 << 20
-"""How many times as long, and as many bytes more, all that a check asks may take when it is asked at once."""
+"""A script may take so many times as long as the check did, at least this long, and so many bytes more."""
 _UNTIMED: AbstractContextManager[Sample | None] = nullcontext()
 _SHORT = frozenset({"OSError", "MemoryError"})
 """What is raised where a system has too little of something: by a submission's fault or the machine's."""
@@ -83,7 +83,7 @@ class Session:
         self._past = CallStats()
         """What became of calls in earlier checks."""
         self._by_script = True
-        """Whether it may be asked all at once: not when it once did more than answer."""
+        """Whether scripts are sent: not to a submission that once did more than reply."""
         self.isolation = "none"
         self.doubtful = False
         """Whether something ended as it also would on a machine that has run out of what it needs."""
@@ -104,9 +104,9 @@ class Session:
         self.stats = CallStats()
         """What became of its calls."""
         self.off_script = False
-        """Whether it asked something else than what was asked for it already."""
+        """Whether it made another request than its script."""
         self._followed: tuple[Script, bytes] | None = None
-        """What was asked for it, and the answers."""
+        """Its script, and the digest of the replies."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self._as_left = self._same_tensors = False
@@ -137,7 +137,7 @@ class Session:
         self._named: dict[str, Any] = {}
         """The submission's functions and classes, looked up once."""
         self._required: dict[str, RemoteObject] = {}
-        """Those that came with loading, and were not asked for."""
+        """Those that came with the reply to loading, not looked up yet."""
         self._proxies: WeakValueDictionary[int, Any] = WeakValueDictionary()
         """One object over there is one proxy here, so that a check may ask `layers[0] is not layers[1]`."""
 
@@ -147,7 +147,7 @@ class Session:
         """Start a check: set its deadline, make sure that a worker is there, seed it.
 
         With `alike` the modules it makes get parameters that do not depend on how the submission initialises them. With
-        `keep` all that it asks is kept, for `script`.
+        `keep` its requests are recorded for a script.
 
         Raises:
             BudgetSpent, WorkerTimeout, WorkerDied, SubmissionRaised: it did not load (again).
@@ -178,7 +178,7 @@ class Session:
         self._channel.begin(seed, keep=keep)
 
     def _forget_objects(self) -> None:
-        """Forget what the last check made: the worker does, and gives their numbers away again."""
+        """Forget the objects of the last check: the worker does, and uses their numbers again."""
         self._release.clear()
         self._states.clear()
         self._check += 1
@@ -197,13 +197,13 @@ class Session:
         Raises:
             WorkerTimeout, WorkerDied, SubmissionRaised: it did not load again.
         """
-        printed, unasked = self.take_output(), self._channel is not None and self._channel.asked == []
+        printed, unasked = self.take_output(), self._channel is not None and self._channel.requests == []
         self.close()
         self._start()
         self.take_output()  # what is printed while loading was told the first time
         self._printed, self._begin = printed, self._seed
         assert self._channel is not None
-        # What it asked of two workers cannot be asked of one.
+        # Requests to two workers make no script.
         self._channel.begin(self._seed, keep=unasked)
 
     def _choose_worker(self, name: str) -> None:
@@ -388,25 +388,25 @@ class Session:
     # Scripts ------------------------------------------------------------------------------------------------------
 
     def note_pass(self, scripts: Scripts, check: str, seed: int) -> None:
-        """Note with which answers the check has just passed, if the next submission can be asked the same at once."""
+        """Add the replies with which the check has just passed, and its script if there is none yet."""
         channel, log = self._channel, self.log
         if channel is None or not channel.is_silent() or self._uses or self.around:
             return
         passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
         if self._followed is not None:
             script, digest = self._followed
-            if not channel.ahead and not channel.asked:  # and it asked for no more
+            if not channel.ahead and not channel.requests:  # it made no other requests
                 script.note(digest, passed)
-        elif channel.asked:
-            took, most = time.monotonic() - self._began, MORE + 4 * channel.heard.size
-            script = Script(tuple(channel.asked), self._open, took, most)
-            script.note(channel.heard.digest(), passed)
+        elif channel.requests:
+            took, most = time.monotonic() - self._began, MORE + 4 * channel.replies.size
+            script = Script(tuple(channel.requests), self._open, took, most)
+            script.note(channel.replies.digest(), passed)
             scripts.keep(check, seed, script)
 
     def follow(self, script: Script) -> bool:
-        """Have the worker answer all that a check will ask; return whether somebody has passed with these answers.
+        """Send a check's script; return whether a submission has passed with these replies.
 
-        Where nobody has, the check that is run next finds them in place, and nothing is asked twice.
+        If none has, the check that is run next finds the replies in place, and no call is made twice.
 
         Raises:
             WorkerTimeout, WorkerDied, SubmissionRaised: it did not load again, where the check needs another worker.
@@ -418,7 +418,7 @@ class Session:
             self.renew()
         channel, began = self._channel, time.monotonic()
         assert channel is not None
-        # Long enough for one that is slow; one that hangs has the check's whole time when it is asked call by call.
+        # Enough for a slow submission; one that hangs gets the check's whole time later, call by call.
         patience = Deadline(min(self.deadline.left(), max(script.seconds * SLOWER, SLOWEST_S)))
         patience.follow(channel.process.pid)
         try:
@@ -427,7 +427,7 @@ class Session:
             answers = list[Answer]()
         printed, (used, closed) = channel.take_output(), channel.take_uses()
         if not answers or printed or used or closed:
-            # Asked call by call it is known in which call that was.
+            # Call by call it shows in which call that happened.
             self._by_script = False
             self.renew()
             ours = time.monotonic() - began
@@ -605,13 +605,13 @@ class Session:
             channel.close()
             raise
         found = self._decode(self._decoder(done, payload), done.value)
-        if isinstance(found, dict):  # else it is asked for by name
+        if isinstance(found, dict):  # else names are looked up one by one
             self._required = {name: value for name, value in found.items() if is_definition(value)}
 
     def _cannot_follow(self) -> None:
-        """Keep no script of this check."""
+        """Record no script of this check."""
         if self._channel is not None:
-            self._channel.asked = None
+            self._channel.requests = None
 
     def _ask(self, request: messages.Request, buffers: list[Any]) -> tuple[messages.AnyReply, bytearray]:
         """Send a request and return its answer; meanwhile answer what the worker asks of what is lent."""

@@ -52,7 +52,7 @@ class Collected:
     """How the reference ended, by check and seed, where a submission had failed."""
 
     scripts: Scripts = field(default_factory=Scripts)
-    """What its checks ask, by draw, where many submissions are asked."""
+    """The scripts of its checks."""
 
     def __len__(self) -> int:
         return len(self.items)

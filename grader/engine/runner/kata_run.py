@@ -272,7 +272,7 @@ class KataRun:
     def _ran(
         self, item: pytest.Item, context: CheckContext, stand_ins: StandIns, *, alike: bool, scripted: bool
     ) -> Outcome:
-        """Run a check once: all at once where its script is known, else call by call."""
+        """Run a check once: in one go if it has a script, else call by call."""
         who, seed, scripts = context.backend, context.config.seed, self.suite.scripts
         script = scripts.find(item.name, seed) if scripted else None
         for known in (script, None):

@@ -60,7 +60,7 @@ class RunConfig:
     draws: int = 3
     """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
     by_script: bool = False
-    """Whether what a check is known to ask is asked at once: for who examines one submission after the other."""
+    """Whether checks are sent as scripts: for a process that examines one submission after the other."""
     look: Look | None = None
     """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
 
