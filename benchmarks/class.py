@@ -4,6 +4,7 @@
     python benchmarks/class.py               everything; takes most of an hour
     python benchmarks/class.py --quick       small and once: a look, no figures to quote
     python benchmarks/class.py --only peers --peers pytest
+    python benchmarks/class.py --only katas --next-to ../another-checkout --katas masks layer-norm
     python benchmarks/class.py --write       and rewrite the tables of docs/benchmarks.md
 
 What is compared is measured in turns (A B A B …) in one run, so that whatever else the machine does affects both.
@@ -16,6 +17,7 @@ import random
 import statistics
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,11 +26,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import classroom
+import further
 import grading
 from peers import EVERYONE, PEERS
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from table import Figures, arguments, at_least, publish, spread, verdict
 
+from grader.catalogue import load_pack
 from grader.report.style import console
 
 JOBS = 2
@@ -47,17 +51,26 @@ class Sizes:
     """Further blocks of submissions for Kata and the floor; other graders get one."""
     small: int = 200
     large: int = 2000
+    more: int = 40
+    """Further submissions of a kata."""
+    most: int = 140
+    """Of the one that pytest is compared with."""
 
 
-QUICK = Sizes(rounds=1, more_blocks=2, small=20, large=60)
+QUICK = Sizes(rounds=1, more_blocks=2, small=20, large=60, more=16, most=32)
 
 
 class Bench:
     """What every part needs: sizes, other graders, the exercise, a folder for scratch."""
 
-    def __init__(self, sizes: Sizes, scratch: Path, peers: Sequence[str]) -> None:
+    def __init__(
+        self, sizes: Sizes, scratch: Path, peers: Sequence[str], katas: Sequence[str], next_to: Path | None
+    ) -> None:
         self.sizes = sizes
         self.peers = peers
+        self.checkouts = [further.ROOT] if next_to is None else [further.ROOT, next_to.resolve()]
+        pack = load_pack(further.ROOT / "katas")
+        self.katas = [kata for kata in pack.katas if not katas or kata.slug in katas]
         self.kata = grading.exercise()
         self._scratch = scratch
         self._count = 0
@@ -163,6 +176,75 @@ def _peer_table(slopes: dict[str, list[float]], block: int, blocks: int) -> Figu
     return table
 
 
+# Real katas ----------------------------------------------------------------------------------------------------------
+
+FEW = 20
+"""Submissions before the further ones: by then each draw that a class shares has mostly been seen."""
+PYTESTS, TIMES_PYTEST, TIMES_BEFORE = 20, 15.0, 0.8
+
+
+def katas(bench: Bench) -> list[Figures]:
+    """Measure what a further submission of each kata costs, right or wrong, here and in another checkout."""
+    found: dict[tuple[str, str, Path], list[further.Cost]] = defaultdict(list)
+    turns = [(kata, kind) for kata in bench.katas for kind in ("right", "wrong")]
+    rounds = bench.sizes.rounds
+    with _progress("katas", rounds * len(turns) * len(bench.checkouts)) as advance:
+        for number in range(rounds):
+            for kata, kind in turns:
+                texts = further.texts_of(kata, kind)
+                for checkout in bench.checkouts:
+                    advance(f"round {number + 1}, {kata.slug}, {kind}, {checkout.name}")
+                    cost = further.further(checkout, kata, texts, FEW, bench.sizes.more, JOBS)
+                    found[kata.slug, kind, checkout].append(cost)
+    table = Figures(
+        "One more submission of a real kata",
+        f"Processor seconds of a further submission by `kata grade -j {JOBS}`, hidden checks included: of the grader's "
+        f"own processes, and of fork servers with their workers; {bench.sizes.more} after the first {FEW}. Right: the "
+        f"reference and the alternatives; wrong: {further.WRONG} of the catalogued mistakes. *Before*: another "
+        f"checkout, in turns, with the same files.",
+        ["kata, answers", "grader", "workers", "together", "before", "ratio", f"≤ {TIMES_BEFORE:g}"],
+    )
+    for kata, kind in turns:
+        here, *there = (further.medians(found[kata.slug, kind, checkout]) for checkout in bench.checkouts)
+        row = [
+            f"{kata.slug}, {kind}",
+            *(f"{part:.3f} s" for part in (here.grader, here.workers, here.processor)),
+        ]
+        if there:
+            ratio = here.processor / there[0].processor
+            row += [f"{there[0].processor:.3f} s", f"{ratio:.2f}", verdict(ratio, TIMES_BEFORE)]
+        table.rows.append(row if there else [*row, "", "", ""])
+    return [table]
+
+
+def against_pytest(bench: Bench) -> list[Figures]:
+    """Measure masked-attention next to a pytest process for each submission."""
+    pack = load_pack(further.ROOT / "katas")
+    kata = next(kata for kata in pack.katas if kata.slug == "masked-attention")
+    texts = further.texts_of(kata, "right")
+    ours: dict[Path, list[float]] = defaultdict(list)
+    theirs: list[float] = []
+    with _progress("pytest", bench.sizes.rounds * (len(bench.checkouts) + 1)) as advance:
+        for number in range(bench.sizes.rounds):
+            for checkout in bench.checkouts:
+                advance(f"round {number + 1}, {checkout.name}")
+                cost = further.further(checkout, kata, texts, FEW, bench.sizes.most, JOBS)
+                ours[checkout].append(cost.seconds)
+            advance(f"round {number + 1}, pytest")
+            theirs.append(further.pytest_seconds(texts, PYTESTS, JOBS))
+    table = Figures(
+        "One more right submission of masked-attention, next to pytest",
+        f"Wall time: {bench.sizes.most} further submissions by `kata grade -j {JOBS}`, and a pytest process with 12 "
+        f"checks for each of {PYTESTS}, {JOBS} at a time, in turns. Median, and the middle half of the runs.",
+        ["grader", "per submission", "pytest takes", f"≥ {TIMES_PYTEST:g} ×"],
+    )
+    for name, taken in zip(("kata grade", "kata grade, before"), ours.values(), strict=False):
+        times = statistics.median(theirs) / statistics.median(taken)
+        table.rows.append([name, spread(taken, 3), f"{times:.1f} × as long", at_least(times, TIMES_PYTEST)])
+    table.rows.append(["pytest, a process each", spread(theirs, 2), "", ""])
+    return [table]
+
+
 # Small classes and large ones ----------------------------------------------------------------------------------------
 
 
@@ -233,6 +315,8 @@ def _row(what: str, measured: str, value: float, goal: float, shown: str | None 
 # ---------------------------------------------------------------------------------------------------------------------
 
 PARTS: dict[str, Callable[[Bench], list[Figures]]] = {
+    "katas": katas,
+    "pytest": against_pytest,
     "peers": peers,
     "scale": scale,
 }
@@ -248,7 +332,7 @@ def main() -> None:
     tables: list[Figures] = []
     with tempfile.TemporaryDirectory(prefix="kata-class-") as name:
         sizes = QUICK if options.quick else Sizes(rounds=options.rounds)
-        bench = Bench(sizes, Path(name), options.peers)
+        bench = Bench(sizes, Path(name), options.peers, options.katas, options.next_to)
         for part in options.only:
             tables += PARTS[part](bench)
     rounds = "1 round" if sizes.rounds == 1 else f"{sizes.rounds} rounds"
@@ -264,6 +348,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=", ".join(PEERS)
     )
+    parser.add_argument(
+        "--katas", nargs="+", default=[], metavar="KATA", help="of the part katas; default all"
+    )
+    parser.add_argument("--next-to", type=Path, metavar="CHECKOUT", help="another checkout, with its .venv")
     parser.add_argument("--rounds", type=int, default=Sizes.rounds, help="default %(default)s")
     parser.add_argument("--quick", action="store_true", help="small classes, one round: no figures to quote")
     return parser.parse_args()

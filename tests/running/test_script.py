@@ -223,7 +223,7 @@ def test_a_table_of_what_was_shown_earns_the_points_of_visible_checks_alone(
             attempts += 1
             [visible] = [check for check in graded(SHOWS.format(attempts)).checks if not check.hidden]
             rows.add((visible.output or "").strip().partition("\n")[0])
-        assert attempts > 2 * POOL
+        assert attempts > POOL
         report = graded(TABLE.format([ast.literal_eval(row) for row in rows]))
     assert statuses(report) == {"it": "pass", "more": "fail"}
     assert (report.score, report.max_score) == (1, 2)

@@ -47,13 +47,13 @@ Answer = tuple[bytearray, bytearray]
 
 
 class AnswerDigest:
-    """A digest of a check's replies, bit by bit, and their size."""
+    """A running digest of a check's replies, bit by bit, and their size."""
 
-    def __init__(self, answers: Sequence[Answer] = ()) -> None:
+    def __init__(self) -> None:
         # Cryptographic: no hostile submission may find other replies with the digest of passing ones.
         self._digest, self.size = hashlib.sha256(), 0
-        for answer in answers:
-            self.add(answer)
+        self.all: list[bytes] = []
+        """After each reply the digest of all so far."""
 
     def add(self, answer: Answer) -> None:
         """Add one reply."""
@@ -61,10 +61,7 @@ class AnswerDigest:
             self._digest.update(len(part).to_bytes(8, "big"))
             self._digest.update(part)
             self.size += len(part)
-
-    def digest(self) -> bytes:
-        """Return the digest of all."""
-        return self._digest.digest()
+        self.all.append(self._digest.digest())
 
 
 class OffScript(Exception):
@@ -127,6 +124,9 @@ class Channel:
             expected, answer = self.ahead.popleft()
             if b"".join(pieces) != expected:
                 raise OffScript
+            if self.requests is not None:
+                self.requests.append(expected)
+                self.replies.add(answer)
             return self._reply_to(request, *answer)
         if self.requests is not None:
             # Before they are sent: a check may overwrite its tensors afterwards.
@@ -178,6 +178,7 @@ class Channel:
             most -= sum(map(len, found[-1]))
             if most < 0:
                 return []
+        # More than replies are due: whatever comes next is not believed.
         return [] if self._ahead else found
 
     def check_limits(self, deadline: Deadline) -> float:

@@ -1,4 +1,4 @@
-"""The requests of a check in one draw: recorded with a submission that passed, sent to later ones in one go.
+"""The requests of a check in one draw: recorded with submissions that passed, sent to later ones in one go.
 
 A check's verdict is a function of the replies, bit by bit. A submission that replies as an earlier one did, which
 passed, passes as well; any other is judged by the check itself, which finds the replies in place.
@@ -7,17 +7,18 @@ passed, passes as well; any other is judged by the check itself, which finds the
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
 
 from grader.engine.host.calls import CallStats
 
 MAX_BYTES = 128 << 20
 """Upper limit of the scripts of one kata."""
 MAX_SCRIPT = 8 << 20
-"""A longer script is not recorded: such a check spends its time on computing."""
+"""A conversation with more bytes is not recorded: such a check spends its time on computing."""
 MAX_PASSES = 64
-"""How many different sets of passing replies are remembered (submissions round differently), the latest ones."""
+"""How many conversations with passing submissions a script holds (submissions round differently), the latest ones."""
 
 
 @dataclass(frozen=True)
@@ -31,29 +32,51 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Script:
-    """The frames of all requests, in order."""
+class RecordedPass:
+    """The whole conversation of a check with a submission that passed it."""
 
     requests: tuple[bytes, ...]
+    """Frames, in order."""
+    replies: tuple[bytes, ...]
+    """After each request the digest of all replies so far."""
+    passed: Passed
+
+
+@dataclass
+class Script:
+    """What is known of a check in one draw."""
+
     opened: bool
     """Whether the worker was one in which what is excluded is there."""
-    seconds: float
-    """How long the check took."""
-    most: int
-    """Limit for the bytes of all replies."""
-    passes: OrderedDict[bytes, Passed] = field(default_factory=OrderedDict)
-    """By the digest of replies that passed."""
+    seconds: float = 0.0
+    """How long the check took at most."""
+    most: int = 0
+    """The size of all replies together, at most."""
+    passes: list[RecordedPass] = field(default_factory=list)
 
-    @property
-    def size(self) -> int:
-        """Bytes that it takes."""
-        return sum(map(len, self.requests))
+    def __len__(self) -> int:
+        """Return the bytes of its requests."""
+        return sum({id(frame): len(frame) for one in self.passes for frame in one.requests}.values())
 
-    def note(self, answers: bytes, passed: Passed) -> None:
-        """Add the digest of replies with which a submission has passed."""
-        self.passes[answers] = passed
-        while len(self.passes) > MAX_PASSES:
-            self.passes.popitem(last=False)
+    def add(self, requests: Sequence[bytes], replies: Sequence[bytes], passed: Passed) -> None:
+        """Add a conversation; frames that others have as well are stored once."""
+        for known in self.passes:
+            pairs = zip(requests, known.requests, strict=False)
+            same = [theirs for ours, theirs in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            requests = (*same, *requests[len(same) :])
+        self.passes.append(RecordedPass(tuple(requests), tuple(replies), passed))
+        del self.passes[:-MAX_PASSES]
+
+
+def next_requests(passes: Sequence[RecordedPass], place: int) -> list[bytes]:
+    """Return the requests that all of these make from a place on, until they differ."""
+    return [
+        frames[0]
+        for frames in takewhile(
+            lambda frames: all(frame == frames[0] for frame in frames),
+            zip(*(recorded.requests[place:] for recorded in passes), strict=False),
+        )
+    ]
 
 
 class Scripts:
@@ -61,28 +84,15 @@ class Scripts:
 
     def __init__(self) -> None:
         self._found: OrderedDict[tuple[str, int], Script] = OrderedDict()
-        self._bytes = 0
-
-    def __iter__(self) -> Iterator[Script]:
-        return iter(self._found.values())
 
     def find(self, check: str, seed: int) -> Script | None:
         """Return the script of a check in one draw, if there is one."""
         if (found := self._found.get((check, seed))) is not None:
             self._found.move_to_end((check, seed))
-        return found if found is not None and found.requests else None
+        return found
 
     def keep(self, check: str, seed: int, script: Script) -> None:
-        """Add a script, unless it is too long.
-
-        If there is one already, this check makes other requests for other replies: then it cannot have a script.
-        """
-        if script.size > MAX_SCRIPT:
-            return
-        if (known := self._found.get((check, seed))) is not None:
-            self._bytes -= known.size
-            script = replace(script, requests=())
+        """Add a script, or account for what was added to one."""
         self._found[check, seed] = script
-        self._bytes += script.size
-        while self._bytes > MAX_BYTES:
-            self._bytes -= self._found.popitem(last=False)[1].size
+        while len(self._found) > 1 and sum(map(len, self._found.values())) > MAX_BYTES:
+            self._found.popitem(last=False)

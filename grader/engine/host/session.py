@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -28,7 +28,7 @@ from grader.engine.host.errors import (
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
 from grader.engine.host.policy import excluded_names, uses_listed
-from grader.engine.host.script import Passed, Script, Scripts
+from grader.engine.host.script import MAX_SCRIPT, Passed, Script, Scripts, next_requests
 from grader.engine.host.source import Source, Terms, innermost
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
@@ -105,8 +105,6 @@ class Session:
         """What became of its calls."""
         self.off_script = False
         """Whether it made another request than its script."""
-        self._followed: tuple[Script, bytes] | None = None
-        """Its script, and the digest of the replies."""
         self.asked_of = ""
         """The required name that the running call is made of; it says whose a use is where only some are watched."""
         self._as_left = self._same_tensors = False
@@ -173,7 +171,7 @@ class Session:
                 self.take_output()  # what is printed while loading was told the first time
         self._seed = self._begin = seed
         self._alike, self._began = alike, time.monotonic()
-        self.off_script, self._followed = False, None
+        self.off_script = False
         assert self._channel is not None
         self._channel.begin(seed, keep=keep)
 
@@ -388,19 +386,16 @@ class Session:
     # Scripts ------------------------------------------------------------------------------------------------------
 
     def note_pass(self, scripts: Scripts, check: str, seed: int) -> None:
-        """Add the replies with which the check has just passed, and its script if there is none yet."""
+        """Record the conversation with which the check has just passed, if a later one can be like it."""
         channel, log = self._channel, self.log
         if channel is None or not channel.is_silent() or self._uses or self.around:
             return
-        passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
-        if self._followed is not None:
-            script, digest = self._followed
-            if not channel.ahead and not channel.requests:  # it made no other requests
-                script.note(digest, passed)
-        elif channel.requests:
-            took, most = time.monotonic() - self._began, MORE + 4 * channel.replies.size
-            script = Script(tuple(channel.requests), self._open, took, most)
-            script.note(channel.replies.digest(), passed)
+        if channel.requests and sum(map(len, channel.requests)) < MAX_SCRIPT:
+            passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
+            script = scripts.find(check, seed) or Script(self._open)
+            script.seconds = max(script.seconds, time.monotonic() - self._began)
+            script.most = max(script.most, channel.replies.size)
+            script.add(channel.requests, channel.replies.all, passed)
             scripts.keep(check, seed, script)
 
     def follow(self, script: Script) -> bool:
@@ -421,28 +416,45 @@ class Session:
         # Enough for a slow submission; one that hangs gets the check's whole time later, call by call.
         patience = Deadline(min(self.deadline.left(), max(script.seconds * SLOWER, SLOWEST_S)))
         patience.follow(channel.process.pid)
-        try:
-            answers = channel.ask_all(script.requests, script.most, patience)
-        except (WorkerTimeout, WorkerDied):
-            answers = list[Answer]()
-        printed, (used, closed) = channel.take_output(), channel.take_uses()
-        if not answers or printed or used or closed:
-            # Call by call it shows in which call that happened.
-            self._by_script = False
-            self.renew()
-            ours = time.monotonic() - began
-            self.deadline.extend(ours)
-            self._ends.extend(ours)
+        replies, passes, place = AnswerDigest(), script.passes, 0
+        # Those that made the same requests so far, and had the same replies, go on alike.
+        while passes and place < len(passes[0].requests):
+            if not (frames := next_requests(passes, place)):
+                return False
+            answers = self._sent(frames, MORE + 4 * script.most - replies.size, patience)
+            if not answers:
+                ours = time.monotonic() - began
+                self.deadline.extend(ours)
+                self._ends.extend(ours)
+                return False
+            for answer in answers:
+                replies.add(answer)
+            channel.ahead.extend(zip(frames, answers, strict=True))
+            place += len(frames)
+            passes = [recorded for recorded in passes if recorded.replies[place - 1] == replies.all[-1]]
+        if not passes:
             return False
-        digest = AnswerDigest(answers).digest()
-        self._followed = script, digest
-        if (passed := script.passes.get(digest)) is None:
-            channel.ahead.extend(zip(script.requests, answers, strict=True))
-            return False
-        self._begin = None
+        channel.ahead.clear()
+        self._begin, passed = None, passes[0].passed
         self.log.names, self.log.called = set(passed.names), set(passed.called)
         self.log.asked_uses, self.stats = passed.asked_uses, passed.stats
         return True
+
+    def _sent(self, frames: list[bytes], most: int, patience: Deadline) -> list[Answer]:
+        """Send requests in one go and return the replies; none where a submission did more than reply."""
+        channel = self._channel
+        assert channel is not None
+        answers: list[Answer] = []
+        with suppress(WorkerTimeout, WorkerDied):
+            answers = channel.ask_all(frames, most, patience)
+        used, closed = channel.take_uses()
+        if answers and channel.is_silent() and not (used or closed):
+            return answers
+        channel.take_output()
+        # Call by call it shows in which call that happened.
+        self._by_script = False
+        self.renew()
+        return []
 
     @contextmanager
     def calling(self, *, as_left: bool = False, same_tensors: bool = False) -> Iterator[None]:

@@ -14,7 +14,7 @@ from grader.catalogue.given import blocks_in, given_files
 from grader.catalogue.load import KATA_FILE
 from grader.instructor.grading.messages import Setup
 
-POOL = 8
+POOL = 4
 """Draws of the visible checks of a kata: what is right is known after a few submissions, and a table of it is long."""
 SEEDS = 2**53
 """Seeds are below this: too many to try out, and still a whole number in every JSON reader."""
