@@ -41,17 +41,17 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 41_398),
-    Gauge("code lines of grader outside extras", 28_500, 36_846),
-    Gauge("lines of all Python", 150_000, 184_194),
+    Gauge("code lines of grader", 33_000, 41_415),
+    Gauge("code lines of grader outside extras", 28_500, 36_863),
+    Gauge("lines of all Python", 150_000, 184_522),
     Gauge("lines of tests", 42_000, 59_590),
     Gauge("modules of grader", 270, 309),
-    Gauge("files", 1_200, 1_479),
+    Gauge("files", 1_200, 1_481),
     Gauge("classes of ten fields or more", 12, 27),
     Gauge("types of a hand-in on its way to the row", 6, 6),
     Gauge("types from the row to a page", 3, 3),
     Gauge("modules that one other imports", 45, 66),
-    Gauge("private functions called once", 330, 419),
+    Gauge("private functions called once", 330, 420),
     Gauge("ways in which our processes talk", 3, 4),
     Gauge("lines per catalogued mistake", 9.5, 8.6),
     Gauge("lines of decorator per check", 5.6, 1.2),

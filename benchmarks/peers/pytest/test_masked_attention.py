@@ -40,7 +40,7 @@ def test_module(heads):
 
 
 def test_heads_must_divide():
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"\w"):
         MultiHeadAttention(8, 3)
 
 

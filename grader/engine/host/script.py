@@ -56,7 +56,7 @@ class Script:
 
     def __len__(self) -> int:
         """Return the bytes of its requests."""
-        return sum({id(frame): len(frame) for one in self.passes for frame in one.requests}.values())
+        return sum({id(frame): len(frame) for known in self.passes for frame in known.requests}.values())
 
     def add(self, requests: Sequence[bytes], replies: Sequence[bytes], passed: Passed) -> None:
         """Add a conversation; frames that others have as well are stored once."""
