@@ -51,6 +51,9 @@ OTHERS = {
     ),
     "never ends": "def thing(x):\n    while True: pass\n",
     "returns too much": "import torch\ndef thing(x):\n    return torch.zeros(1 << 22)\n",
+    "returns far too much": (
+        "import torch\ndef thing(x):\n    return [torch.zeros(63 << 20, dtype=torch.uint8) for _ in range(4)]\n"
+    ),
     "returns what cannot cross": "def thing(x):\n    return [object(), {1: open}]\n",
     "changes its argument": "def thing(x):\n    x += 1\n    return x\n",
     "uses what is excluded": "import torch\ndef thing(x):\n    return torch.nn.functional.gelu(x) * 0 + x + 1\n",

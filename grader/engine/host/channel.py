@@ -174,10 +174,11 @@ class Channel:
         self._unsent = memoryview(b"".join(frames))
         found: list[Answer] = []
         for _ in frames:
-            found.append(self._receive(deadline))
-            most -= sum(map(len, found[-1]))
-            if most < 0:
+            sizes = self._sizes(self._read(messages.PREFIX.size, deadline))
+            most -= sum(sizes)
+            if most < 0:  # before it is read
                 return []
+            found.append(self._answer(sizes, deadline))
         # More than replies are due: whatever comes next is not believed.
         return [] if self._ahead else found
 
@@ -247,7 +248,9 @@ class Channel:
 
     def _receive(self, deadline: Deadline) -> Answer:
         """Return a frame's head and payload. What comes beyond it stays: it will answer what was not asked."""
-        sizes = self._sizes(self._read(messages.PREFIX.size, deadline))
+        return self._answer(self._sizes(self._read(messages.PREFIX.size, deadline)), deadline)
+
+    def _answer(self, sizes: tuple[int, int], deadline: Deadline) -> Answer:
         head, payload = (self._read(size, deadline) for size in sizes)
         return head, payload
 

@@ -445,7 +445,7 @@ class Session:
         channel = self._channel
         assert channel is not None
         answers: list[Answer] = []
-        with suppress(WorkerTimeout, WorkerDied):
+        with suppress(WorkerTimeout, WorkerDied, MemoryError):
             answers = channel.ask_all(frames, most, patience)
         used, closed = channel.take_uses()
         if answers and channel.is_silent() and not (used or closed):
