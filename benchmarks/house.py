@@ -43,8 +43,8 @@ class Gauge:
 GAUGES = (
     Gauge("code lines of grader", 33_000, 41_417),
     Gauge("code lines of grader outside extras", 28_500, 36_865),
-    Gauge("lines of all Python", 150_000, 184_528),
-    Gauge("lines of tests", 42_000, 59_593),
+    Gauge("lines of all Python", 150_000, 184_535),
+    Gauge("lines of tests", 42_000, 59_600),
     Gauge("modules of grader", 270, 309),
     Gauge("files", 1_200, 1_481),
     Gauge("classes of ten fields or more", 12, 27),

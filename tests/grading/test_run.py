@@ -147,6 +147,7 @@ def test_a_kata_that_changed_is_graded_again(katas: list[Kata], monkeypatch: pyt
 def test_seeds_follow_the_content_the_kata_and_the_gradebook(katas: list[Kata]) -> None:
     pupils = [Pupil("ada"), Pupil("bob"), Pupil("cy", "x = 2")]
     seeds: dict[tuple[str, bytes, bytes], set[int]] = {}
+    hidden: dict[tuple[str, bytes], set[int | None]] = {}
     for nonce in (b"a" * 32, b"b" * 32):
         for _ in range(2):  # the same again in another run
             desk = Desk()
@@ -154,9 +155,15 @@ def test_seeds_follow_the_content_the_kata_and_the_gradebook(katas: list[Kata]) 
             for task in desk.tasks:
                 assert task.bundle is not None
                 seeds.setdefault((task.kata, nonce, task.bundle.files["a.py"]), set()).add(task.seed)
+                hidden.setdefault((task.kata, nonce), set()).add(task.hidden_seed)
     assert len(seeds) == len(katas) * 2 * 2
     assert all(len(found) == 1 for found in seeds.values()), "equal content, equal inputs"
-    assert len(set.union(*seeds.values())) == len(seeds), "and nothing else shares them"
+    assert all(len(found) == 1 for found in hidden.values()), "hidden checks ask everybody the same"
+    assert len(set.union(*hidden.values())) == len(hidden), "in this kata and gradebook alone"
+    of = {(kata, nonce): set[int]() for kata, nonce in hidden}
+    for (kata, nonce, _), found in seeds.items():
+        of[kata, nonce] |= found
+    assert len(set.union(*of.values())) == sum(map(len, of.values())), "so do the draws of visible checks"
 
 
 def test_a_fixed_seed_is_everybodys(katas: list[Kata]) -> None:
