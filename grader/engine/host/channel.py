@@ -42,6 +42,7 @@ AT_ONCE = 1 << 16
 
 
 FIRST_NUMBERS = 1 << 40
+"""The first request of a check has a number below this, which its draw chooses."""
 Answer = tuple[bytearray, bytearray]
 """Head and payload of a frame."""
 

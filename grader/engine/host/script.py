@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from grader.engine.host.calls import CallStats
@@ -22,24 +22,17 @@ MAX_PASSES = 64
 
 
 @dataclass(frozen=True)
-class Passed:
-    """What a run notes of a submission that passed a check, besides the verdict."""
-
-    names: frozenset[str]
-    called: frozenset[str]
-    asked_uses: bool
-    stats: CallStats
-
-
-@dataclass(frozen=True)
 class RecordedPass:
-    """The whole conversation of a check with a submission that passed it."""
+    """The whole conversation of a check with a submission that passed it, and what a run notes besides the verdict."""
 
     requests: tuple[bytes, ...]
     """Frames, in order."""
     replies: tuple[bytes, ...]
     """After each request the digest of all replies so far."""
-    passed: Passed
+    names: frozenset[str]
+    called: frozenset[str]
+    asked_uses: bool
+    stats: CallStats
 
 
 @dataclass
@@ -52,19 +45,19 @@ class Script:
     """How long the check took at most."""
     most: int = 0
     """The size of all replies together, at most."""
+    size: int = 0
+    """At most so many bytes are in its requests."""
     passes: list[RecordedPass] = field(default_factory=list)
 
-    def __len__(self) -> int:
-        """Return the bytes of its requests."""
-        return sum({id(frame): len(frame) for known in self.passes for frame in known.requests}.values())
-
-    def add(self, requests: Sequence[bytes], replies: Sequence[bytes], passed: Passed) -> None:
-        """Add a conversation; frames that others have as well are stored once."""
+    def add(self, recorded: RecordedPass) -> None:
+        """Add a conversation; frames with which another one begins as well are stored once."""
+        requests, shared = recorded.requests, 0
         for known in self.passes:
             pairs = zip(requests, known.requests, strict=False)
             same = [theirs for ours, theirs in takewhile(lambda pair: pair[0] == pair[1], pairs)]
-            requests = (*same, *requests[len(same) :])
-        self.passes.append(RecordedPass(tuple(requests), tuple(replies), passed))
+            requests, shared = (*same, *requests[len(same) :]), max(shared, len(same))
+        self.passes.append(replace(recorded, requests=requests))
+        self.size += sum(map(len, requests[shared:]))
         del self.passes[:-MAX_PASSES]
 
 
@@ -91,8 +84,10 @@ class Scripts:
             self._found.move_to_end((check, seed))
         return found
 
-    def keep(self, check: str, seed: int, script: Script) -> None:
-        """Add a script, or account for what was added to one."""
-        self._found[check, seed] = script
-        while len(self._found) > 1 and sum(map(len, self._found.values())) > MAX_BYTES:
+    def add(self, check: str, seed: int, opened: bool, recorded: RecordedPass) -> Script:
+        """Add a conversation to the script of a check in one draw, which is made if there is none; return it."""
+        script = self._found.setdefault((check, seed), Script(opened))
+        script.add(recorded)
+        while len(self._found) > 1 and sum(known.size for known in self._found.values()) > MAX_BYTES:
             self._found.popitem(last=False)
+        return script

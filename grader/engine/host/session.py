@@ -28,7 +28,7 @@ from grader.engine.host.errors import (
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
 from grader.engine.host.policy import excluded_names, uses_listed
-from grader.engine.host.script import MAX_SCRIPT, Passed, Script, Scripts, next_requests
+from grader.engine.host.script import MAX_SCRIPT, RecordedPass, Script, Scripts, next_requests
 from grader.engine.host.source import Source, Terms, innermost
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
@@ -93,6 +93,7 @@ class Session:
         self._hung: set[str] = set()
         """The required names that did not answer in time."""
         self._given_up: set[str] = set()
+        """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
         self.around: dict[str, int] = {}
@@ -391,12 +392,11 @@ class Session:
         if channel is None or not channel.is_silent() or self._uses or self.around:
             return
         if channel.requests and sum(map(len, channel.requests)) < MAX_SCRIPT:
-            passed = Passed(frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats)
-            script = scripts.find(check, seed) or Script(self._open)
+            noted = frozenset(log.names), frozenset(log.called), log.asked_uses, self.stats
+            recorded = RecordedPass(tuple(channel.requests), tuple(channel.replies.all), *noted)
+            script = scripts.add(check, seed, self._open, recorded)
             script.seconds = max(script.seconds, time.monotonic() - self._began)
             script.most = max(script.most, channel.replies.size)
-            script.add(channel.requests, channel.replies.all, passed)
-            scripts.keep(check, seed, script)
 
     def follow(self, script: Script) -> bool:
         """Send a check's script; return whether a submission has passed with these replies.
@@ -411,7 +411,7 @@ class Session:
         if script.opened != self._open:
             self._open = script.opened
             self.renew()
-        channel, began = self._channel, time.monotonic()
+        channel = self._channel
         assert channel is not None
         # Enough for a slow submission; one that hangs gets the check's whole time later, call by call.
         patience = Deadline(min(self.deadline.left(), max(script.seconds * SLOWER, SLOWEST_S)))
@@ -423,9 +423,6 @@ class Session:
                 return False
             answers = self._sent(frames, MORE + 4 * script.most - replies.size, patience)
             if not answers:
-                ours = time.monotonic() - began
-                self.deadline.extend(ours)
-                self._ends.extend(ours)
                 return False
             for answer in answers:
                 replies.add(answer)
@@ -435,14 +432,14 @@ class Session:
         if not passes:
             return False
         channel.ahead.clear()
-        self._begin, passed = None, passes[0].passed
+        self._begin, passed = None, passes[0]
         self.log.names, self.log.called = set(passed.names), set(passed.called)
-        self.log.asked_uses, self.stats = passed.asked_uses, passed.stats
+        self.log.asked_uses, self.stats = passed.asked_uses, CallStats() | passed.stats
         return True
 
     def _sent(self, frames: list[bytes], most: int, patience: Deadline) -> list[Answer]:
         """Send requests in one go and return the replies; none where a submission did more than reply."""
-        channel = self._channel
+        channel, began = self._channel, time.monotonic()
         assert channel is not None
         answers: list[Answer] = []
         with suppress(WorkerTimeout, WorkerDied, MemoryError):
@@ -451,7 +448,10 @@ class Session:
         if answers and channel.is_silent() and not (used or closed):
             return answers
         channel.take_output()
-        # Call by call it shows in which call that happened.
+        # Call by call it shows in which call that happened, and there is the whole time again, to load as well.
+        ours = time.monotonic() - began
+        self.deadline.extend(ours)
+        self._ends.extend(ours)
         self._by_script = False
         self.renew()
         return []
