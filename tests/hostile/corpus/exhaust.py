@@ -414,7 +414,6 @@ def causal_mask(seq_len, *, device=None):
 """Takes all the memory, catches the error, and goes on without any left.
 
 status = "fail or error or timeout"
-earns = ["test_empty"]
 timeout_s = 5
 """
 
@@ -428,7 +427,7 @@ def insertion_sort(values):
             kept.append(bytearray(size))
         except MemoryError:
             size //= 2
-    return list(values)
+    return [*values, 0]  # whether it lives for one more call is chance
 
 
 # ==== number_of_thousands_of_digits ====

@@ -18,7 +18,7 @@ serve = sys.modules["grader.engine.worker.serve"]
 def answer(self, request, payload, before=serve.Worker._call):
     """Send an answer at once; the real one comes after it."""
     if len(payload) > 100_000:
-        early, buffers = self._reply(torch.zeros(512, 128))
+        early, buffers = self._reply(torch.zeros(4096, 16))
         early.id = request.id
         self._send(serve._packed(early, buffers))
     return before(self, request, payload)
@@ -180,7 +180,7 @@ import waste
 class Rows(waste.Layer):
     def forward(self, x):
         if len(x) == waste.TIMED:
-            time.sleep(0.03)
+            time.sleep(0.3)
         return waste.fast(x)
 
 
@@ -199,7 +199,7 @@ import waste
 class Rows(waste.Layer):
     def forward(self, x):
         if len(x) == waste.TIMED:
-            time.sleep(0.03)
+            time.sleep(0.3)
         return waste.slow(x)
 
 

@@ -38,8 +38,8 @@ def consistent(y, x, prepared):
     expect(y, "y", axes="row width").is_finite().same_as(prepared(x), name="what another process says")
 
 
-TIME = work(lambda rows: 128, 512)
-# A loop over so many rows takes a hundred times as long as over the first: noise decides nothing.
+# A loop over so many rows takes hundreds of times as long: a worker that waits for its turn decides nothing.
+TIME = work(lambda rows: TOTAL // 4 // rows, 4096)
 GROWTH = work(lambda rows: TOTAL // rows, 16, 8192)
 MEMORY = work(lambda rows: 512, 2048)
 OWN = replace(TIME, right=consistent)
