@@ -107,12 +107,12 @@ def test_long(submission, reference, draw):
     > Both work for any sizes and any number of leading axes
     > one position and hundreds
     """
-    query, key = draw.size(300, 420), draw.size(520, 640)
+    query, key = draw.size(260, 290), draw.size(520, 560)
     call = {**tensors_of(draw, {"head": 2}, query, key), "mask": draw.mask(keep=0.5, query=query, key=key)}
     axes = ["head query feature", "head query key"]
     part = Part("scaled_dot_product_attention", {}, ["output", "weights"], axes, ())
     part.expect_values(submission, reference, draw, [call])
-    heads, time = draw.size(17, 24), draw.size(260, 300)
+    heads, time = draw.size(17, 20), draw.size(260, 280)
     x = draw.normal(batch=1, time=time, width=3 * heads)
     made = {"d_model": 3 * heads, "num_heads": heads}
     part = Part("MultiHeadAttention", made, [f"output of {heads} heads"], [AXES], ())

@@ -69,11 +69,12 @@ def test_long(submission, reference, draw):
 
     > A mask is as long as the text, 3 positions or 3,000
     """
-    for name in ("causal_mask", "bidirectional_mask"):
-        for seq_len in (draw.size(2500, 3000), draw.size(9, 64)):
+    # More than half precision counts to, and no more than that: whoever fills a mask row by row pays for each.
+    for name, most in (("causal_mask", 2050), ("bidirectional_mask", 1030)):
+        for seq_len in (draw.size(most, most + 40), draw.size(9, 64)):
             mask = getattr(submission, name)(seq_len)
             expect(mask, f"{name}({seq_len})", axes="query key").equals(getattr(reference, name)(seq_len))
-    time, other = draw.size(1030, 1400), draw.size(3, 5)
+    time, other = draw.size(1030, 1070), draw.size(3, 5)
     tokens = draw.integers(0, 4, batch=other, time=time)
     mask = submission.padding_mask(tokens)
     expect(mask, f"mask of {other} x {time} tokens", axes=AXES).equals(reference.padding_mask(tokens))
