@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from grader.catalogue import Kata
 from grader.engine.host.session import Session
+from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.instructor.grading.cache_key import POOL, seeds_for
 from grader.report.report import KataReport
+from tests import ours
 from tests.running.conftest import Bench, statuses
 
 RIGHT = "def thing(x):\n    return x + 1\n"
@@ -74,12 +77,13 @@ OTHERS = {
 def reports(bench: Bench, launcher: Any, answers: list[str], *, by_script: bool) -> list[KataReport]:
     """Return the reports of submissions that are examined one after the other."""
     config = RunConfig(seed=5, by_script=by_script, timeout_s=1.5)
-    with suites_of([bench.kata], hidden=True) as suites:
-        found = []
-        for answer in answers:
-            content = textwrap.dedent(answer).encode()
-            found.append(suites["thing"].check(bench.answer, launcher, config, content=content))
-        return found
+    return _reports(bench.kata, bench.answer, launcher, config, answers)
+
+
+def _reports(kata: Kata, file: Path, launcher: Any, config: RunConfig, answers: list[str]) -> list[KataReport]:
+    with suites_of([kata], hidden=True) as suites:
+        contents = [textwrap.dedent(answer).encode() for answer in answers]
+        return [suites[kata.slug].check(file, launcher, config, content=content) for content in contents]
 
 
 def plain(report: KataReport) -> dict[str, Any]:
@@ -128,6 +132,21 @@ def test_another_draw_is_asked_anew(bench: Bench, launcher: Any, ran: Path) -> N
             config = RunConfig(seed=seed, by_script=True)
             suites["thing"].check(bench.answer, launcher, config, content=RIGHT.encode())
     assert ran.read_text() == "xx"
+
+
+@pytest.mark.slow
+def test_what_passes_next_to_a_mistake_passes_next_to_that_mistake_alone(launcher: Any) -> None:
+    kata = ours.katas()["masks"]
+    some = {mistake.name: mistake.text for mistake in mistakes(kata)}
+    wrong = [some[name] for name in ("causal_transposed", "causal_shifted_late")]
+    answers = [text + f"\n# {number}\n" for number in range(2) for text in (*wrong, kata.solution.read_text())]
+    told = [
+        _reports(kata, kata.stub, launcher, RunConfig(seed=5, by_script=by_script), answers)
+        for by_script in (True, False)
+    ]
+    assert [plain(report) for report in told[0]] == [plain(report) for report in told[1]]
+    counted = [[check.same_mistake for check in report.checks if check.hidden] for report in told[0]]
+    assert ["counted" in found for found in counted] == [True, True, False] * 2
 
 
 @pytest.mark.slow

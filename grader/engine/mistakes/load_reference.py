@@ -79,6 +79,11 @@ class IdleWatch:
         self._constants: dict[tuple[str, int], set[str]] = defaultdict(set)
 
     @property
+    def name(self) -> str:
+        """The mistake's."""
+        return self._mistake.name
+
+    @property
     def idle(self) -> bool:
         """Whether nothing that was seen depends on an input, and there was enough to tell."""
         enough = max(self._numbers.values(), default=0) > 1

@@ -237,27 +237,26 @@ class KataRun:
         item: pytest.Item,
         who: WorkerBackend,
         stand_ins: StandIns = NONE_STANDS_IN,
-        reference: Callable[[], types.ModuleType] | None = None,
+        wrong: IdleWatch | None = None,
         *,
         seed: int | None,
     ) -> Outcome:
         """Run one check; a worker that died in an earlier one is replaced first.
 
         One that was killed may have been killed by the machine, so the check has a second chance; so has one in which
-        the grader ran out of something. Without a seed it runs as fingerprints were taken.
+        the grader ran out of something. Without a seed it runs as fingerprints were taken; with `wrong` that is the
+        reference.
 
         Raises:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
-        context = self._context(who, seed, reference)
-        alone = who is not self.backend or bool(stand_ins) or reference is not None or alike
+        context = self._context(who, seed, wrong.reference if wrong is not None else None)
+        scripted = self.config.by_script and who is self.backend and not (stand_ins or alike)
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
-            outcome = self._ran(
-                item, context, stand_ins, alike=alike, scripted=self.config.by_script and not alone
-            )
+            outcome = self._ran(item, context, stand_ins, wrong, alike=alike, scripted=scripted)
             if outcome.shortage:
                 who.stop_worker()  # in the middle of a frame, perhaps
                 gc.collect()  # what the check held goes with its frames
@@ -270,11 +269,20 @@ class KataRun:
         return outcome
 
     def _ran(
-        self, item: pytest.Item, context: CheckContext, stand_ins: StandIns, *, alike: bool, scripted: bool
+        self,
+        item: pytest.Item,
+        context: CheckContext,
+        stand_ins: StandIns,
+        wrong: IdleWatch | None,
+        *,
+        alike: bool,
+        scripted: bool,
     ) -> Outcome:
         """Run a check once: in one go if it has a script, else call by call."""
         who, seed, scripts = context.backend, context.config.seed, self.suite.scripts
-        script = scripts.find(item.name, seed) if scripted else None
+        # What passes next to a mistake may fail next to the reference.
+        name = item.name if wrong is None else f"{item.name} {wrong.name}"
+        script = scripts.find(name, seed) if scripted else None
         for known in (script, None):
             try:
                 who.begin(check_seed(seed, item.name), alike=alike, keep=scripted)
@@ -291,8 +299,8 @@ class KataRun:
             if not who.session.off_script:
                 break
             who.stop_worker()
-        if scripted and outcome.status == "pass":
-            who.session.note_pass(scripts, item.name, seed)
+        if scripted and outcome.status == "pass" and not (wrong is not None and wrong.idle):
+            who.session.note_pass(scripts, name, seed)
         return outcome
 
     def _context(
@@ -444,7 +452,7 @@ class KataRun:
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
             who.stop_worker()  # what keeps state begins anew, as ours with the same mistake does
-            again = self._attempted(check.item, who, reference=watch.reference, seed=outcome.ran.seed)
+            again = self._attempted(check.item, who, wrong=watch, seed=outcome.ran.seed)
             who.session.take_output()
             if again.status != "pass":
                 continue
