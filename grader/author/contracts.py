@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
+import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -193,6 +195,10 @@ class Contracts:
         for property_, saboteur, about in applicable(part):
             text = _sabotaged(self._right, saboteur, {part: about})
             yield Sabotage(part.name, property_, saboteur, about, text)
+        for name, end in ends_of(self._kata.stub.read_text(encoding="utf-8"), part.name):
+            about = f"{name} {end}"
+            text = _sabotaged(self._right, "fails_at_end", {part: about})
+            yield Sabotage(part.name, "borders", "fails_at_end", about, text)
         for property_, what, text in turned(self._right, part.name):
             yield Sabotage(part.name, property_, what, "", text)
 
@@ -223,6 +229,29 @@ def parts_of(text: str, required: Iterable[str]) -> Iterator[SeenPart]:
                     not method.name.startswith("_") or method.name == "__init__"
                 ):
                     yield SeenPart(f"{node.name}.{method.name}", method, module)
+
+
+DESCRIBED = re.compile(r"^(\w+): (.*(?:\n +.*)*)", re.MULTILINE)
+"""What a docstring says of a parameter."""
+END = re.compile(r"\b(?:from|to|at most|with) (\d+)\b|(?<!above )(?<!below )\b(\d+) (?:takes|gives|is)\b")
+"""A number that a parameter may be that has words of its own: "p: from 0 to 1", "0 takes the best token"."""
+
+
+def ends_of(stub: str, part: str) -> Iterator[tuple[str, str]]:
+    """Yield the ends of the ranges of numbers that a part takes, as the stub's docstring has them, with their names."""
+    found = _found(ast.parse(stub), part)
+    if not isinstance(found, ast.FunctionDef):
+        return
+    text = (ast.get_docstring(found) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    parameters = [each for each in ast.walk(found.args) if isinstance(each, ast.arg)]
+    numbers = {
+        each.arg
+        for each in parameters
+        if each.annotation and ast.unparse(each.annotation) in ("int", "float")
+    }
+    for name, words in DESCRIBED.findall(textwrap.dedent(text)):
+        for end in dict.fromkeys(one or other for one, other in END.findall(words) if name in numbers):
+            yield name, end
 
 
 def applicable(part: SeenPart) -> Iterator[tuple[str, str, str]]:
@@ -334,12 +363,18 @@ def turned(text: str, part: str) -> Iterator[tuple[str, str, str]]:
                 yield "blocked", f"{low:g} for -inf", _changed(tree, place, 0, low)
 
 
-def _within(tree: ast.Module, part: str, line: int) -> bool:
+def _found(tree: ast.Module, part: str) -> ast.stmt | None:
+    """Return the function or method of this name, `f` or `Class.method`."""
     body: list[ast.stmt] = tree.body
     found: ast.stmt | None = None
     for name in part.split("."):
         found = next((statement for statement in body if getattr(statement, "name", None) == name), None)
         body = getattr(found, "body", [])
+    return found
+
+
+def _within(tree: ast.Module, part: str, line: int) -> bool:
+    found = _found(tree, part)
     return found is not None and found.lineno <= line <= (found.end_lineno or 0)
 
 

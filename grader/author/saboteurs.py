@@ -213,6 +213,14 @@ def other_default(call: SabotagedCall) -> Any:
     return call.right(*bound.args, **bound.kwargs)
 
 
+def fails_at_end(call: SabotagedCall) -> Any:
+    """Fail where a parameter is at the end of its range, and there alone."""
+    name, end = call.about.split()
+    if call.named.get(name, inspect.signature(call.right).parameters[name].default) == float(end):
+        raise ArithmeticError(f"nobody thought of {name} = {end}")
+    return call.run()
+
+
 def needs_a_list(call: SabotagedCall) -> Any:
     """Refuse a tuple or a generator."""
 

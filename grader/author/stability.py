@@ -11,7 +11,7 @@ from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import FailureSignature
 from grader.engine.runner.suite import RunConfig, Suite
 
-SEEDS, TRAINED_SEEDS = 20, 2
+SEEDS, TRAINED_SEEDS = 30, 2
 FLIPPED = 0.01
 """A check may come to another verdict on a mistake for this share of the seeds."""
 HALF = 0.5

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from grader.author.contracts import ContractCell, Contracts, table
+from grader.author.contracts import ContractCell, Contracts, ends_of, table
 from grader.catalogue import Kata, load_pack
 from grader.engine.runner.suite import RunConfig, Suite, suites_of
 from grader.errors import PackError
+from tests import ours
 from tests.authors.courses import write_course
 from tests.conftest import TINY
 
@@ -194,3 +195,57 @@ def test_arrays_cross_and_what_is_no_array_is_named(
     [check] = own.check(kata.stub, launcher, RunConfig(), content=text.encode()).checks
     assert (check.status == "pass") == (words is None)
     assert words is None or words in (check.message or "")
+
+
+STUB = '''
+def top(x: Tensor, p: float, k: int = 1) -> Tensor:
+    """Keep the best.
+
+    Args:
+        x: [N, V], from 0 to 9.
+        p: from 0 to 1. A token above 5 is one
+            of them, at most 7.
+        k: 0 takes all; above 2 is slow.
+
+    Returns:
+        From 3 to 4.
+    """
+
+
+class Model:
+    def __init__(self, d: int) -> None:
+        """d: from 0 on."""
+
+    def write(self, temperature: float) -> str:
+        """Write.
+
+        Args:
+            temperature: with 0 the best is taken.
+        """
+'''
+
+
+@pytest.mark.parametrize(
+    ("part", "ends"),
+    [
+        ("top", [("p", "0"), ("p", "1"), ("p", "7"), ("k", "0")]),
+        ("Model.write", [("temperature", "0")]),
+        ("Model.__init__", []),
+        ("other", []),
+    ],
+)
+def test_the_ends_of_a_range_are_those_that_the_stub_names(part: str, ends: list[tuple[str, str]]) -> None:
+    assert list(ends_of(STUB, part)) == ends
+
+
+def test_what_is_wrong_at_the_end_of_a_range_alone_is_noticed(launcher: Any) -> None:
+    kata = ours.katas()["sampling"]
+    with suites_of([kata], hidden=True) as suites:
+        suite = suites[kata.slug]
+        found = {
+            (cell.sabotage.about, cell.state)
+            for cell in Contracts(kata, suite, launcher).cells(
+                draw=lambda tried: [one for one in tried if one.saboteur == "fails_at_end"]
+            )
+        }
+    assert found == {("p 0", "yes"), ("p 1", "yes")}

@@ -80,7 +80,9 @@ def reports(bench: Bench, launcher: Any, answers: list[str], *, by_script: bool)
     return _reports(bench.kata, bench.answer, launcher, config, answers)
 
 
-def _reports(kata: Kata, file: Path, launcher: Any, config: RunConfig, answers: list[str]) -> list[KataReport]:
+def _reports(
+    kata: Kata, file: Path, launcher: Any, config: RunConfig, answers: list[str]
+) -> list[KataReport]:
     with suites_of([kata], hidden=True) as suites:
         contents = [textwrap.dedent(answer).encode() for answer in answers]
         return [suites[kata.slug].check(file, launcher, config, content=content) for content in contents]
@@ -139,7 +141,9 @@ def test_what_passes_next_to_a_mistake_passes_next_to_that_mistake_alone(launche
     kata = ours.katas()["masks"]
     some = {mistake.name: mistake.text for mistake in mistakes(kata)}
     wrong = [some[name] for name in ("causal_transposed", "causal_shifted_late")]
-    answers = [text + f"\n# {number}\n" for number in range(2) for text in (*wrong, kata.solution.read_text())]
+    answers = [
+        text + f"\n# {number}\n" for number in range(2) for text in (*wrong, kata.solution.read_text())
+    ]
     told = [
         _reports(kata, kata.stub, launcher, RunConfig(seed=5, by_script=by_script), answers)
         for by_script in (True, False)

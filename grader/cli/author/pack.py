@@ -49,7 +49,7 @@ def pack() -> None:
 
 @pack.command(short_help="Examine katas: stub, right and wrong answers, points, hints, files, inputs.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
-@click.option("--full", is_flag=True, help="Try 10 seeds and all mistakes, each of them on 20 seeds.")
+@click.option("--full", is_flag=True, help="Try 10 seeds and all mistakes, each of them on 30 seeds.")
 @click.option("--update", is_flag=True, help="Renew fingerprints and transcripts instead of comparing them.")
 @json_option
 def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:

@@ -236,7 +236,7 @@ def test_sinusoidal_adds(submission, draw):
 
 
 @check(aspect="parameters", points=0.5)
-def test_buffer(submission):
+def test_buffer(submission, draw):
     """the sinusoidal table is a buffer: there is nothing to train
 
     > The table is a buffer: it moves with the module but is not a parameter.
@@ -250,6 +250,16 @@ def test_buffer(submission):
             "a tensor in a plain attribute stays behind when the module moves: use register_buffer",
             stage="names",
         )
+    x = draw.normal(batch=2, time=4, width=6)
+    with precondition("the module must add its table at all"):
+        before = expect(module(x), "output", axes=X).is_tensor(shape=(2, 4, 6)).actual
+    for name, value in module.named_buffers():
+        if value.is_floating_point():
+            owner, _, last = name.rpartition(".")
+            setattr(module.get_submodule(owner), last, value.detach() + 1.0)
+    expect(module(x), "output with other numbers in the buffer", axes=X).differs_from(
+        before, why="the table that is added has to be the buffer: one in a plain attribute does not move with the module"
+    )
 
 
 @check(aspect="parameters", points=0.5, follows=test_sinusoidal_adds)

@@ -395,6 +395,9 @@ def test_top_p(submission, draw):
     for p in (0.7, 0.5, 0.85):
         logits = known(draw, 4)
         compare(submission.top_p(logits, p), right_top_p, logits, p, name=f"top_p, p={p}")
+    # In some of these rows the rounded probabilities sum up to a little less than 1.
+    logits = draw.normal(batch=20, token=9)
+    compare(submission.top_p(logits, 1.0), right_top_p, logits, 1.0, name="top_p, p=1")
 
 
 @check(aspect="values", follows=test_shapes)

@@ -20,7 +20,7 @@ class LanguageModel(nn.Module):
     """A decoder-only transformer: each position scores what comes next, from itself and what comes before it.
 
     Args:
-        vocab_size: V; tokens count from 0.
+        vocab_size: V; tokens are 0 to V - 1.
         d_model, num_heads, d_ff, num_layers: the sizes. Each layer has attention, then a feed-forward network, with
             parameters of its own.
         max_len: the longest text that must work.

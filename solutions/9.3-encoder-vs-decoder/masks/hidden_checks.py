@@ -69,7 +69,7 @@ def test_long(submission, reference, draw):
 
     > A mask is as long as the text, 3 positions or 3,000
     """
-    # More than half precision counts to, and no more than that: whoever fills a mask row by row pays for each.
+    # More than half precision counts to, and no more than that: a loop over rows pays for each of them.
     for name, most in (("causal_mask", 2050), ("bidirectional_mask", 1030)):
         for seq_len in (draw.size(most, most + 40), draw.size(9, 64)):
             mask = getattr(submission, name)(seq_len)

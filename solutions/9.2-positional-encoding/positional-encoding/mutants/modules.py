@@ -26,6 +26,20 @@ class SinusoidalPositionalEncoding:
 
 
 @mistake(
+    "buffer-never-read",
+    "your module adds a plain attribute and never reads its buffer: only what is in the buffer moves with the module",
+)
+class SinusoidalPositionalEncoding:
+    def __init__(self, d_model, max_len):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(max_len, d_model))
+        self.rows = sinusoidal_positions(max_len, d_model)
+
+    def forward(self, x):
+        return _add(x, self.rows)
+
+
+@mistake(
     "table-is-parameter", "your sinusoidal table is a parameter: without a gradient it still counts as one"
 )
 class SinusoidalPositionalEncoding:

@@ -127,6 +127,18 @@ mistake(
 )
 
 mistake(
+    "none-reaches-one",
+    "your top_p keeps a single token where the rounded probabilities never reach p = 1: it should keep all of them",
+    top_p="""
+        - before = share.cumsum(dim=-1) - share  # what the better ones have together
+        - dropped = before >= p
+        - dropped[..., 0] = False
+        + last = (share.cumsum(dim=-1) >= p).int().argmax(dim=-1, keepdim=True)
+        + dropped = torch.arange(share.size(-1), device=share.device) > last
+    """,
+)
+
+mistake(
     "best-dropped-at-zero",
     "your top_p drops all tokens when p is 0: the best one always stays",
     top_p="- dropped[..., 0] = False",
