@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest versions hostile proof jupyter pictures lint house bench peers contracts curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest versions hostile proof outside jupyter pictures lint house bench peers contracts curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -67,6 +67,11 @@ hostile: setup         ## every hostile submission at every level that this mach
 
 proof: setup           ## right, wrong and hostile answers as replies of a model; the tables of docs/proof.md
 	$(BIN)/python benchmarks/proof.py --write
+
+OUTSIDE ?= $(HOME)/outside
+
+outside: setup         ## our mistakes in tests that others publish, cloned into OUTSIDE; the table of docs/outside.md
+	$(BIN)/python benchmarks/outside.py $(OUTSIDE) --write
 
 # JupyterLab is a quarter of a gigabyte that nothing else here needs: it has an environment of its own.
 .jupyter/installed: tests/jupyter/requirements.txt | setup

@@ -258,7 +258,8 @@ def test_buffer(submission, draw):
             owner, _, last = name.rpartition(".")
             setattr(module.get_submodule(owner), last, value.detach() + 1.0)
     expect(module(x), "output with other numbers in the buffer", axes=X).differs_from(
-        before, why="the table that is added has to be the buffer: one in a plain attribute does not move with the module"
+        before,
+        why="the table that is added has to be the buffer: one in a plain attribute does not move with the module",
     )
 
 
