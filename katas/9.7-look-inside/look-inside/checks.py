@@ -222,11 +222,14 @@ class Patient:
                 state[f"{part}.bias"].zero_()
 
         return {
-            "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it": lambda: [
+            "your zeros are in w_o's output, to which every head writes; put them in the head's columns of its "
+            "input": lambda: [
                 by(rows),
                 by(rows_and_bias),
             ],
-            "your w_o loses its bias, too: the bias belongs to no head": lambda: by(columns_and_bias),
+            "your w_o loses its bias, too; it should keep it, as the bias belongs to no head": lambda: by(
+                columns_and_bias
+            ),
             "your ablate_heads changes nothing of what the model computes": lambda: (
                 self.right().value.float()
             ),

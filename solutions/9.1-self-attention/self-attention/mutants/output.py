@@ -89,7 +89,7 @@ mistake(
 
 mistake(
     "list-returned",
-    "your forward returns a list; it should return a tuple: return output, weights",
+    "your forward returns a list; it should return a tuple, as return output, weights does",
     SelfAttention="weights @ v, weights -> [weights @ v, weights]",
     costs="what is not a pair is not looked into",
 )

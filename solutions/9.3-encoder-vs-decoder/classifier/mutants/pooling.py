@@ -75,7 +75,7 @@ mistake(
 
 mistake(
     "strategy-falls-through",
-    "your pooling treats any strategy that it does not know as max; raise a ValueError",
+    "your pooling treats an unknown strategy as max; raise a ValueError",
     pool="""
         - if strategy == "max":
         -     greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)

@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "eos-of-one-row",
-    "your generate uses .item() to see whether the text has ended; a batch should check a token for each row",
+    "your generate uses .item() to see whether the text has ended; check one token for each row of the batch",
     generate="""
         - new = new.masked_fill(ended, eos_id)
         - ended = ended | (new == eos_id)

@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "errors-raised",
-    "your decode raises an error at invalid UTF-8; pass errors=\"replace\", which gives U+FFFD",
+    'your decode raises an error at invalid UTF-8; pass errors="replace", which gives U+FFFD',
     Tokenizer='"utf-8", errors="replace" -> "utf-8"',
 )
 

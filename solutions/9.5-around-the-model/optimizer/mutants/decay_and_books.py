@@ -84,7 +84,7 @@ mistake(
 
 mistake(
     "lr-of-the-beginning",
-    "your lr is that of the first step; read group[\"lr\"] at each step, as a schedule changes it",
+    'your lr is that of the first step; read group["lr"] at each step, as a schedule changes it',
     AdamW='group["lr"], group["betas"] -> group.setdefault("begun", group["lr"]), group["betas"]',
 )
 

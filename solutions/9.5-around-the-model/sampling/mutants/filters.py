@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "top-k-finite",
-    "your removed logits are -1e9; set them to -inf, which alone can never be drawn",
+    "your removed logits are -1e9; set them to -inf, the only number that can never be drawn",
     top_k="logits.masked_fill(logits < least, -math.inf) -> logits.masked_fill(logits < least, -1e9)",
 )
 
