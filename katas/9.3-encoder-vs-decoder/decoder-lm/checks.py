@@ -190,7 +190,7 @@ def cache_slips(submission, draw, model, piece):
 
     return {
         begin_anew: lambda: steps(alone) and anew(),
-        "your attention sees nothing of the cache; it does not read it, or a mask hides everything in it": lambda: (
+        "your attention does not read the cache, or a mask hides everything in it": lambda: (
             steps(alone) and not anew()
         ),
         "your cache holds the keys and values of only the latest tokens, so everything before is forgotten": lambda: (

@@ -35,7 +35,7 @@ mistake(
 
 mistake(
     "exponent-doubled",
-    "your exponent counts by twos twice; do not double arange(0, d_model, 2), which is 2i already",
+    "your exponent counts by twos twice; use arange(0, d_model, 2) as it is, which is 2i already",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-2 * torch.arange(0, d_model, 2, device=device) / d_model)

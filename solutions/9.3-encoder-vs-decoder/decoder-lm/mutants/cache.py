@@ -6,7 +6,7 @@ where the past ends, and every layer has a past of its own.
 
 mistake(
     "cache-not-read",
-    "your attention sees nothing of the cache; it does not read it, or a mask hides everything in it",
+    "your attention does not read the cache, or a mask hides everything in it",
     Block="past is not None -> False",
 )
 

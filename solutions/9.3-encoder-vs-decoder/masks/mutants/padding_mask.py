@@ -15,7 +15,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-two-axes",
-    "your padding mask is [B, T]; it lacks the axes of length 1 that stand for heads and queries",
+    "your padding mask is [B, T]; add the axes of length 1 that stand for heads and queries",
 )
 def padding_mask(tokens, pad_id=0):
     return tokens != pad_id
@@ -77,7 +77,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-three-axes",
-    "your padding mask is [B, 1, T]; it lacks the axis of length 1 that stands for the heads",
+    "your padding mask is [B, 1, T]; add the axis of length 1 that stands for the heads",
 )
 def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id)[:, None, :]
