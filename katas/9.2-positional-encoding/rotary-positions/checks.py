@@ -160,7 +160,7 @@ def test_rotate_positions(submission, draw):
 def test_rotate_distance(submission, draw):
     """scores of turned queries and keys depend on the distance alone
 
-    > the score of a query at t and a key at s depends on t - s alone
+    > the score of a query at t and a key at s depends only on t - s
     """
     query, key = (draw.normal(batch=2, head=2, time=5, width=8) for _ in range(2))
     near = torch.arange(5, device=draw.device)

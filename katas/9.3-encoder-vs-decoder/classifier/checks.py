@@ -1325,7 +1325,7 @@ def test_fit_generator(submission, draw):
     """the order comes from the generator and from nothing else
 
     > in an order drawn from the generator
-    > Shuffle the examples anew in each epoch
+    > Shuffle the examples again in each epoch
     """
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)

@@ -506,7 +506,7 @@ def test_story_weights(submission, draw):
 
 
 def clusters(draw, labels, count=6, width=5, spread=0.2, dtype=torch.int64):
-    """Return features [N, D] around a far apart center for each label, and labels [N], shuffled."""
+    """Return features [N, D] around a far apart centre for each label, and labels [N], shuffled."""
     centers = 4.0 * torch.eye(width, device=draw.device)[: len(labels)]
     which = torch.arange(len(labels), device=draw.device).repeat(count)
     which = which[draw.permutation(len(which))]

@@ -556,7 +556,7 @@ def test_sizes(submission, draw):
 def test_class_token(submission, draw):
     """with an encoder that adds nothing, only the class token and its position reach the head
 
-    > from the encoder's output at the class token alone.
+    > only from the encoder's output at the class token.
     > a row of D numbers for the class token and then one for each patch.
     """
     model, state = built(submission, draw, **silent(drawn_state(draw)))

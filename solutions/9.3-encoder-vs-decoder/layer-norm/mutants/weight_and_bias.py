@@ -1,6 +1,6 @@
 """What scale and shift get wrong.
 
-Each feature has a weight, which starts at one, and a bias, which starts at zero: a new module only normalizes.
+Each feature has a weight, which starts at one, and a bias, which starts at zero: a new module only normalises.
 """
 
 mistake(
