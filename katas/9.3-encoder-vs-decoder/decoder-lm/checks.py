@@ -220,9 +220,8 @@ def cache_slips(submission, draw, model, piece):
         "your positions count from the latest piece; with a cache they should count all tokens in it": lambda: (
             steps(past) and not order_lost(0, 1) and order_lost(1, 2)
         ),
-        "your layers do not each go on from a cache of their own, so one layer reads right, and two do not": lambda: (
-            kept_apart()
-        ),
+        "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two "
+        "does not": lambda: kept_apart(),
     }
 
 
@@ -613,7 +612,7 @@ def test_shapes(submission, draw):
                 return model(tokens_of(draw, 1, 1, sizes[0]))[0].isnan().any()
 
         slips = {
-            "your positions start at 1, so that the last of max_len has no vector": lambda: only_to(time - 1),
+            "your positions start at 1, so the last of max_len has no vector": lambda: only_to(time - 1),
             "your model has as many positions by default, whatever max_len is": lambda: (
                 time == 130 and only_to(128)
             ),

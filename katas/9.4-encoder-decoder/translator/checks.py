@@ -226,7 +226,7 @@ def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
         return smoothed(1 - smoothing, smoothing / V)
 
     slips = {
-        "your loss has no smoothing; a share of it should go to every word": lambda: right()[counted].mean(),
+        "your loss has no smoothing; every word should get smoothing / V": lambda: right()[counted].mean(),
         "your smoothing is spread over only the wrong words; every word should get smoothing / V, the right one too": (
             lambda: smoothed(1 - smoothing - smoothing / (V - 1), smoothing / (V - 1))[counted].mean()
         ),
@@ -312,7 +312,7 @@ def translation_slips(found, searches, max_len, ids):
     words = [search.words for search in searches]
     first_end = min((len(search.words) for search in searches if search.ended), default=max_len)
     return {
-        "your translations begin with bos_id; it should come before the first word, and not be returned": lambda: (
+        "your translations begin with bos_id; leave it out, as it only comes before the first word": lambda: (
             is_([[bos, *row] for row in words])
         ),
         "your translations lack their eos_id; return it as one of their words": lambda: (
@@ -569,8 +569,8 @@ def test_shapes(submission, draw):
             return sizes[0] > sizes[1] and other.encode(source) is not None
 
         slips = {
-            "your two vocabularies are exchanged; source_vocab should be for what is read, target_vocab for what "
-            "is written": (reads_the_other),
+            "your two vocabularies are exchanged; source_vocab should be for the source, target_vocab for the "
+            "target": (reads_the_other),
             "your head scores the words of the source's vocabulary; it should score those of the target's": lambda: (
                 found.shape[-1] == sizes[0] != sizes[1]
             ),

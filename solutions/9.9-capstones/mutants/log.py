@@ -29,13 +29,13 @@ def training_log():
 
 @mistake(
     "one-seed-for-both-base-runs",
-    "your two base runs have one seed; they should have two, to show what a seed makes",
+    "your two base runs have one seed; they should have two, to show the effect of a seed",
 )
 def training_log():
     return LOG.replace("base-again,2,", "base-again,1,")
 
 
-@mistake("curves-made-up", "your curves were not made by your train, whose first losses of a run are others")
+@mistake("curves-made-up", "your curves were not made by your train, whose first losses are different")
 def training_log():
     head, *lines = LOG.splitlines()
     cells = [line.split(",") for line in lines]

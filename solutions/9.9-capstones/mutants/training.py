@@ -2,7 +2,7 @@
 
 mistake(
     "weights-not-from-the-seed",
-    "your weights come from wherever torch's global generator stands, not from the seed",
+    "your weights come from torch's global generator as it happens to be, not from the seed",
     train="- torch.manual_seed(seed)",
 )
 

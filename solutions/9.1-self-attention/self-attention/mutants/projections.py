@@ -148,7 +148,7 @@ mistake(
 
 mistake(
     "scale-learned",
-    "your module learns what it divides the scores by; it should divide by √d_k, without a parameter",
+    "your module learns the divisor of its scores; it should be √d_k, without a parameter",
     SelfAttention="""
           self.w_v = nn.Linear(d_model, d_k, bias=False)
         + self.scale = nn.Parameter(torch.tensor(d_k**0.5))

@@ -57,7 +57,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "max-len-ignored",
-    "your table has 5000 rows whatever max_len is, so nothing shorter is too long for it",
+    "your table has 5000 rows whatever max_len is, so a text longer than max_len is accepted",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):

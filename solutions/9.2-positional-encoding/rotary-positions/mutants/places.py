@@ -72,7 +72,7 @@ mistake(
 
 mistake(
     "odd-width-asserted",
-    "your odd width is an AssertionError; raise ValueError, as asserts can be switched off",
+    "your odd width raises AssertionError; raise ValueError, as asserts can be switched off",
     rotate="""
         - if D % 2:
         -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")

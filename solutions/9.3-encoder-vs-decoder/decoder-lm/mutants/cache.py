@@ -52,7 +52,7 @@ mistake(
 
 mistake(
     "cache-of-first-layer",
-    "your layers do not each go on from a cache of their own, so one layer reads right, and two do not",
+    "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two does not",
     DecoderLM="block(x, past) -> block(x, pasts[0])",
 )
 

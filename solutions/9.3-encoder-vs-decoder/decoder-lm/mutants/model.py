@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "positions-from-one",
-    "your positions start at 1, so that the last of max_len has no vector",
+    "your positions start at 1, so the last of max_len has no vector",
     DecoderLM="start, start + tokens.size(1) -> start + 1, start + 1 + tokens.size(1)",
 )
 

@@ -14,8 +14,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-feed-forward",
-    "your feed-forward network is added without dropout; drop its output as well, besides what FeedForward drops "
-    "inside",
+    "your feed-forward network is added without dropout; drop its output, too, not only inside FeedForward",
     EncoderLayer=[
         "self.dropout(self.feed_forward(self.norm2(x))) -> self.feed_forward(self.norm2(x))",
         "self.dropout(self.feed_forward(x)) -> self.feed_forward(x)",
@@ -25,7 +24,7 @@ mistake(
 
 @mistake(
     "dropout-missing",
-    "your sublayers are both added without dropout; drop their outputs, besides what FeedForward drops inside",
+    "your sublayers are both added without dropout; drop their outputs, too, not only inside FeedForward",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):

@@ -83,7 +83,7 @@ mistake(
 
 mistake(
     "dropout-before-activation",
-    "your dropout comes before the activation, so its scaling does not come out as it went in; drop after it",
+    "your dropout comes before the activation, which distorts its scaling; drop after the activation",
     FeedForward=[
         "self.linear1(x) -> self.dropout(self.linear1(x))",
         "self.gate(x) -> self.dropout(self.gate(x))",

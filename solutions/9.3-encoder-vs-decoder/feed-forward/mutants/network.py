@@ -184,7 +184,7 @@ mistake(
 
 mistake(
     "output-float32",
-    "your output is written into a tensor of zeros, which is float32 whatever x is; return what linear2 gives",
+    "your output is written into a tensor of zeros, which is float32 whatever x is; return linear2's own output",
     FeedForward="""
         - return self.linear2(self.dropout(h))
         + y = torch.zeros(x.shape)

@@ -88,7 +88,7 @@ class MultiHeadAttention:
 
 mistake(
     "view-of-transposed",
-    "your heads are joined by a view of what a transpose left; call contiguous() first, or flatten",
+    "your heads are joined by a view of a transposed tensor; call contiguous() first, or flatten",
     MultiHeadAttention="""
         - return self.w_o(heads.transpose(1, 2).flatten(2))
         + return self.w_o(heads.transpose(1, 2).view(x.size(0), x.size(1), -1))
@@ -97,6 +97,6 @@ mistake(
 
 mistake(
     "pair-not-unpacked",
-    "your module uses what attention returns as one tensor; unpack the pair, output and weights",
+    "your module uses attention's result as one tensor; unpack the pair, output and weights",
     MultiHeadAttention="heads, _ -> heads",
 )

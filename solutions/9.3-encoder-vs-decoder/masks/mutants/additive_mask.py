@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "additive-zeros",
-    "your additive mask is 0 everywhere; return what masked_fill gives, as only masked_fill_ fills its own tensor",
+    "your additive mask is 0 everywhere; return the result of masked_fill, as only masked_fill_ fills its own tensor",
     additive_mask="""
         - return zeros.masked_fill(~mask, float("-inf"))
         + zeros.masked_fill(~mask, float("-inf"))

@@ -71,7 +71,7 @@ mistake(
 
 @mistake(
     "side-by-side",
-    "your two attentions read the same x; the second should read what the first has added",
+    "your two attentions read the same x; the second should read the sum with the first one's output",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 class DecoderLayer:

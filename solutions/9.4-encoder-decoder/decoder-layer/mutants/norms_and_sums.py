@@ -246,7 +246,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-network",
-    "your network is added without dropout; drop its output as well, besides what it drops inside",
+    "your network is added without dropout; drop its output, too, not only inside FeedForward",
     DecoderLayer=[
         "self.dropout(self.feed_forward(self.norm3(x))) -> self.feed_forward(self.norm3(x))",
         "self.dropout(self.feed_forward(x)) -> self.feed_forward(x)",

@@ -46,7 +46,7 @@ mistake(
 
 mistake(
     "smoothing-ignored",
-    "your loss has no smoothing; a share of it should go to every word",
+    "your loss has no smoothing; every word should get smoothing / V",
     smoothed_loss="-(1 - smoothing) * right - smoothing * logs.mean(dim=-1) -> -right",
 )
 
@@ -102,6 +102,6 @@ mistake(
 
 mistake(
     "share-detached",
-    "your loss detaches what the other classes share; gradients should flow through all of it",
+    "your loss detaches the other classes' share; gradients should flow through all of it",
     smoothed_loss="logs.mean(dim=-1) -> logs.mean(dim=-1).detach()",
 )

@@ -66,7 +66,7 @@ mistake(
 
 mistake(
     "vocabularies-exchanged",
-    "your two vocabularies are exchanged; source_vocab should be for what is read, target_vocab for what is written",
+    "your two vocabularies are exchanged; source_vocab should be for the source, target_vocab for the target",
     Translator=[
         "nn.Embedding(source_vocab, d_model) -> nn.Embedding(target_vocab, d_model)",
         "nn.Embedding(target_vocab, d_model) -> nn.Embedding(source_vocab, d_model)",

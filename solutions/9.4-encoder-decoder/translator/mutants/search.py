@@ -2,7 +2,7 @@
 
 mistake(
     "bos-returned",
-    "your translations begin with bos_id; it should come before the first word, and not be returned",
+    "your translations begin with bos_id; leave it out, as it only comes before the first word",
     _search="torch.arange(B, device=source.device), best, 1: -> torch.arange(B, device=source.device), best",
     costs="every translation is wrong by its first token",
 )
@@ -91,13 +91,13 @@ mistake(
 
 mistake(
     "texts-not-reordered",
-    "your hypotheses get words that were chosen for others; reorder what was written by the parents",
+    "your hypotheses get words that were chosen for others; reorder the written words by the parents",
     _search="tokens[(first + parent).flatten()] -> tokens",
 )
 
 mistake(
     "ends-not-reordered",
-    "your marks of what has ended stay where they are when hypotheses change places; reorder them by the parents",
+    "your flags of ended hypotheses stay in place when hypotheses change places; reorder them by the parents",
     _search="ended.gather(1, parent) -> ended",
 )
 
@@ -231,7 +231,7 @@ mistake(
 
 mistake(
     "more-beams-than-words",
-    "your search takes its beams from the first step's words; there may be more beams than words",
+    "your search takes its beams from the first step's words, so it fails where there are more beams than words",
     _search="""
         - chosen = scores.flatten(1).topk(beams).indices  # [B, K]
         + begun = scores.flatten(1) if tokens.shape[1] > 1 else scores[:, 0]

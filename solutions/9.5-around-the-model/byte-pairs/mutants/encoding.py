@@ -185,7 +185,8 @@ mistake(
 
 mistake(
     "split-at-nothing",
-    "your encode splits at an empty pattern when there are no special strings, so between any two characters",
+    "your encode splits at an empty pattern when there are no special strings, so it splits between any two "
+    "characters",
     Tokenizer="self.split.split(text) if self.special else [text] -> self.split.split(text)",
 )
 

@@ -59,7 +59,7 @@ mistake(
 
 mistake(
     "divided-by-no-warmup",
-    "your warm-up is divided by even when it is 0",
+    "your code divides by warmup even when it is 0",
     warmup_cosine="step < warmup -> step < warmup or step / warmup < 1",
 )
 

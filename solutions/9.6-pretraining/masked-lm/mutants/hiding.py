@@ -55,8 +55,7 @@ mistake(
 
 mistake(
     "one-number-for-both",
-    "your hide draws one number for both whether a token is chosen and what becomes of it, so below 0.8 all are "
-    "masked",
+    "your hide draws one number both for whether a token is chosen and for what becomes of it; draw two",
     hide=[
         "draw[1] < 0.8 -> draw[0] < 0.8",
         "draw[1] >= 0.9 -> draw[0] >= 0.9",

@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "body-copied",
-    "your model copies its body, so the body itself never gets what one task learns",
+    "your model copies its body, so training a task never changes the body itself",
     MultiTask="""
         - self.body = body
         + import copy

@@ -84,7 +84,7 @@ mistake(
 
 mistake(
     "divided-by-the-sum",
-    "your entropy divides each row by its sum first, and a query that sees nothing has the sum 0",
+    "your entropy divides each row by its sum first, so a query that sees nothing is divided by 0",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + weights = weights / weights.sum(dim=-1, keepdim=True)

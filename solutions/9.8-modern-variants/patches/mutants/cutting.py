@@ -87,7 +87,7 @@ mistake(
 
 mistake(
     "filled-in-float32",
-    "your patches are float32 whatever the images are; give a tensor that you fill their dtype",
+    "your patches are float32 whatever the images are; make the tensor that you fill in the images' dtype",
     patchify="""
         - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
         + patches = torch.zeros(B, (H // size) * (W // size), C * size * size)

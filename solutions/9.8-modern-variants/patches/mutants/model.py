@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "side-not-checked",
-    "your model takes sides that are not a multiple of patch_size, and complains when images come or never",
+    "your model accepts sides that are not a multiple of patch_size, so it fails late or never; raise ValueError",
     VisionTransformer="""
         - if image_size % patch_size:
         -     raise ValueError(f"image_size ({image_size}) must be a multiple of patch_size ({patch_size})")
