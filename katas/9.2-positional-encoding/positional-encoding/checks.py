@@ -437,7 +437,7 @@ def test_promises(submission, draw):
 def test_modes(submission, draw):
     """train() and eval() agree
 
-    > nothing is kept from one call to the next, and nothing is random
+    > Nothing is kept from one call to the next.
     """
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)

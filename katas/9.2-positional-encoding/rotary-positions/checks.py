@@ -481,7 +481,7 @@ def test_relative_promises(submission, draw):
     """however they are called, buckets and biases are those of these arguments, and biases have the dtype of the table
 
     > [1, H, Tq, Tk], in the dtype of the embedding.
-    > nothing is kept from one call to the next
+    > Nothing is kept from one call to the next.
     > All of it works for any sizes
     """
     sizes = {"query_len": 4, "key_len": 9}
