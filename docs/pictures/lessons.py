@@ -620,7 +620,7 @@ def _look_inside(f: Figure) -> None:
             f.text(left + 4 + 8 * number, 40, letter, "s m")
             f.text(left - 8, 54 + 8 * number, letter, "t m")
     f.text(32, 258, "row: a letter of the second copy · column: one of the first", "s")
-    f.text(32, 274, "one right of the diagonal is what followed then", "s")
+    f.text(32, 274, "one cell right of the diagonal: the letter that came next", "s")
 
 
 @figure("modern-block", "Query heads that share keys and values", 252)

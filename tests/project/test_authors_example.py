@@ -93,7 +93,7 @@ def test_the_authors_own_lines_are_few() -> None:
 def test_the_mutant_is_named(walk: Walk) -> None:
     shown = walk.output("kata check handed-in/ben")
     assert "1/3 points" in shown
-    assert "you squeeze the result: a batch of one row loses its axis" in shown
+    assert "you squeeze the result, so a batch of one row loses its axis" in shown
 
 
 def test_the_kata_passes_the_gate_with_and_without_a_mutant(walk: Walk) -> None:

@@ -95,7 +95,7 @@ class Expectation:
                     "device",
                     f"wrong device  {self._name}  got {value.device}  want {want}",
                     "make it on the device that is asked for, or else on that of the input: device=x.device",
-                    "meta is torch's device without values; it stands for the GPU that this machine has not"
+                    "the meta device holds no values; it is used here because this machine has no GPU"
                     if want.type == "meta"
                     else "",
                 )

@@ -396,7 +396,7 @@ def test_promises(submission, draw):
 def test_modes(submission, draw):
     """train() and eval() agree, and so do two calls in a row
 
-    > nothing is kept from one call to the next, and nothing is random
+    > Nothing is kept from one call to the next.
     """
     module = fresh(submission, draw, 8, 5)
     x = draw.normal(batch=2, time=6, width=8, scale=3.0)

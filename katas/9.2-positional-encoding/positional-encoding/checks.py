@@ -433,7 +433,7 @@ def test_promises(submission, draw):
     """however all of it is called, results are those of these arguments and a module's table, in the dtype of x
 
     > left as it was and need not be contiguous in memory
-    > A result depends on the arguments and the module's own table alone
+    > A result depends only on the arguments and the module's own table
     > [B, T, D], in the dtype of x.
     """
     for name in MODULES:
@@ -448,7 +448,7 @@ def test_promises(submission, draw):
 def test_modes(submission, draw):
     """train() and eval() agree
 
-    > nothing is kept from one call to the next, and nothing is random
+    > Nothing is kept from one call to the next.
     """
     for name in MODULES:
         module = build(submission, draw, name, 6, 9)

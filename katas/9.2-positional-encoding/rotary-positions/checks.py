@@ -160,7 +160,7 @@ def test_rotate_positions(submission, draw):
 def test_rotate_distance(submission, draw):
     """scores of turned queries and keys depend on the distance alone
 
-    > the score of a query at t and a key at s depends on t - s alone
+    > the score of a query at t and a key at s depends only on t - s
     """
     query, key = (draw.normal(batch=2, head=2, time=5, width=8) for _ in range(2))
     near = torch.arange(5, device=draw.device)
@@ -481,7 +481,7 @@ def test_relative_promises(submission, draw):
     """however they are called, buckets and biases are those of these arguments, and biases have the dtype of the table
 
     > [1, H, Tq, Tk], in the dtype of the embedding.
-    > nothing is kept from one call to the next
+    > Nothing is kept from one call to the next.
     > All of it works for any sizes
     """
     sizes = {"query_len": 4, "key_len": 9}

@@ -93,7 +93,7 @@ def pooling_slips(vector, hidden, mask, strategy):
                 hidden[:, 0] * mask[:, :1]
             ),
         }
-    inverted = "your pooling looks at padding and at nothing else; the mask is True where the token is real"
+    inverted = "your pooling looks only at padding; it should look where the mask is True, at the real tokens"
     if strategy == "mean":
 
         def more_than_counted():
@@ -108,10 +108,10 @@ def pooling_slips(vector, hidden, mask, strategy):
                 total / hidden.shape[1]
             ),
             "your mean is a sum; divide it by the number of real positions": lambda: total,
-            "your mean divides by the number of real tokens in the whole batch; each row has its own": lambda: (
+            "your mean divides by the number of real tokens in the whole batch; each row should have its own": lambda: (
                 total / mask.sum()
             ),
-            "your mean adds a small number to the count: hold the count at 1 instead, which changes no other row": (
+            "your mean adds a small number to the count; hold the count at 1 at least, which changes no other row": (
                 more_than_counted
             ),
             inverted: lambda: (hidden * ~real).sum(dim=1) / (~mask).sum(dim=1, keepdim=True).clamp(min=1),
@@ -125,7 +125,7 @@ def pooling_slips(vector, hidden, mask, strategy):
             vector[0, 0] < -100
             and torch.equal(vector, hidden.masked_fill(~real, float(vector[0, 0])).amax(dim=1))
         ),
-        "your max compares values without their signs; -3 is less than 1": lambda: hidden.gather(
+        "your max compares values without their signs; -3 should be less than 1": lambda: hidden.gather(
             1, hidden.abs().masked_fill(~real, -1).argmax(dim=1, keepdim=True)
         )[:, 0],
         "your max takes the whole vector of one position; it should take the greatest value of each column": lambda: (
@@ -142,7 +142,7 @@ def padding_only_slips(vector, padding, strategy):
         "your mean divides by zero where a row is padding only": lambda: (
             strategy == "mean" and vector[1].isnan().all() and vector[[0, 2, 3]].isfinite().all()
         ),
-        "your max of a row of padding only is -inf": lambda: (
+        "your max of a row of padding only is -inf; it should be zeros": lambda: (
             strategy == "max" and vector[1].isneginf().all() and vector[[0, 2, 3]].isfinite().all()
         ),
         FILLED: lambda: (
@@ -173,7 +173,7 @@ def shape_slips(vector, strategy, batch, time, width):
         "your cls takes all positions of the first sequence; it should take the first position of each": lambda: (
             strategy == "cls" and has(time, width)
         ),
-        "your mean and max run over the sequences of the batch: the positions are axis 1": lambda: (
+        "your mean and max run over the sequences of the batch; they should run over the positions, axis 1": lambda: (
             strategy != "cls" and has(time, width)
         ),
         f"your {strategy} runs over the columns; it should run over the positions, axis 1": lambda: has(
@@ -193,7 +193,7 @@ ATTENDS_PADDING = (
     "your encoder lets tokens attend to padding; give it a mask [B, 1, 1, T] that is True where the token is real"
 )
 UPSIDE_DOWN = (
-    "your mask is upside down, so attention sees padding alone; it should be True where the token is real"
+    "your mask is upside down, so attention sees only padding; it should be True where the token is real"
 )
 ALONE = (
     "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other"
@@ -270,7 +270,7 @@ def pad_id_slips(submission, draw):
         "your classifier takes 0 for padding, whatever pad_id is": lambda: (
             reads(7) and not reads(0) and reads(22)
         ),
-        "your classifier takes every token for padding that is not above pad_id; only pad_id itself is": lambda: (
+        "your classifier takes every token up to pad_id for padding; it should take only pad_id itself": lambda: (
             not reads(0) and not reads(7) and not reads(22)
         ),
     }
@@ -298,7 +298,7 @@ LOSSES = {
     "your fit takes the softmax before cross-entropy, which takes it a second time": lambda rows, labels, handed: [
         cross_entropy(rows.softmax(dim=1), labels, reduction="none")
     ],
-    "your loss is the squared distance from one-hot labels: cross-entropy is asked for": lambda rows, labels, handed: [
+    "your loss is the squared distance from one-hot labels; it should be cross-entropy": lambda rows, labels, handed: [
         (x - F.one_hot(labels, rows.shape[1])).square().mean(dim=1) for x in (rows, rows.softmax(dim=1))
     ],
     "your loss is that of independent yes-or-no labels; it should be cross-entropy": lambda rows, labels, handed: [
@@ -336,17 +336,17 @@ def trained_rows(books, labels, order=None):
 def result_slips(losses, books, epochs):
     """Return what is returned in place of the losses."""
     return {
-        "your fit ends without a return, so it gives None: a list of each epoch's loss is asked for": lambda: (
+        "your fit ends without a return, so it gives None; it should return a list of each epoch's loss": lambda: (
             losses is None
         ),
-        "your fit returns the model, which the caller has: a list of each epoch's loss is asked for": lambda: (
+        "your fit returns the model, which the caller has; it should return a list of each epoch's loss": lambda: (
             "torch.nn.modules.module.Module" in type_names(losses)
         ),
-        "your losses are tensors": lambda: isinstance(losses[0], torch.Tensor),
-        "your fit returns the loss of every batch, not one number an epoch": lambda: (
+        "your losses are tensors; they should be floats": lambda: isinstance(losses[0], torch.Tensor),
+        "your fit returns the loss of every batch; it should return one number for each epoch": lambda: (
             len(losses) == len(books.batches) != epochs
         ),
-        "your fit returns the last loss alone; a list of each epoch's loss is asked for": lambda: (
+        "your fit returns only the last loss; it should return a list of each epoch's loss": lambda: (
             type(losses) is float
         ),
         "your fit goes through one epoch too few, or leaves its loss out": lambda: len(losses) == epochs - 1,
@@ -367,8 +367,8 @@ def loss_slips(books, labels, order, epochs, batch_size):
         return sum(batch.mean() for batch in batches)
 
     return {
-        "your loss is that of the last batch alone": lambda: per_epoch(lambda some: some[-1].mean()),
-        "your loss is the mean over batches: examples of a short last batch count for more": lambda: (
+        "your loss is that of the last batch only": lambda: per_epoch(lambda some: some[-1].mean()),
+        "your loss is the mean over batches, so examples of a short last batch count for more": lambda: (
             per_epoch(lambda some: sum_of_means(some) / len(some))
         ),
         "your loss adds up the means of the batches, without weights, and divides by the number of examples": lambda: (
@@ -392,7 +392,7 @@ def loss_slips(books, labels, order, epochs, batch_size):
         "your loss adds up over the epochs; each should begin at 0": lambda: per_epoch(
             lambda some: torch.cat(some).mean()
         ).cumsum(dim=0),
-        "your fit returns the share that is right; the loss is asked for": lambda: (
+        "your fit returns the share that is right; it should return the loss": lambda: (
             (books.rows.argmax(dim=1) == labels).float().mean().expand(epochs)
         ),
         **{
@@ -435,8 +435,8 @@ def stale_slips(books, epochs):
         return last[0] > 0.95 * last[len(last) // epochs * (epochs - 1)]
 
     return {
-        "your fit never empties the gradients: each update repeats all earlier ones": since_the_first,
-        "your fit empties the gradients once an epoch: each update repeats those of the batches before it": lambda: (
+        "your fit never empties the gradients, so each update repeats all earlier ones": since_the_first,
+        "your fit empties the gradients once an epoch, so each update repeats those of the batches before it": lambda: (
             not since_the_first()
         ),
     }
@@ -454,10 +454,10 @@ def step_slips(books, epochs):
 
     return {
         NEVER_BACKWARD: lambda: not books.batches,
-        "your fit takes no step, or empties the gradients between backward and step: no parameter moves": lambda: (
+        "your fit takes no step, or empties the gradients between backward and step, so no parameter moves": lambda: (
             moved() and not any(moved())
         ),
-        "your fit updates once an epoch, after the last batch": lambda: (
+        "your fit updates once an epoch, after the last batch; it should update after each batch": lambda: (
             any(moved()) and moved() == last_of_each()
         ),
         "your updates follow the gradient upwards; a step should go against it": lambda: any(
@@ -481,7 +481,7 @@ def order_slips(books, examples, epochs, batch_size):
     return {
         NEVER_BACKWARD: lambda: not stream,
         DROPPED: lambda: drops_last(books, examples, epochs, batch_size),
-        f"your fit does not train for `epochs` epochs: {trained} in place of {epochs}": lambda: (
+        f"your fit trains for {trained} epochs in place of {epochs}": lambda: (
             whole_epochs() and trained != epochs
         ),
         "your last batch is filled up with examples that the epoch has had; it should be shorter": lambda: (
@@ -724,7 +724,7 @@ def test_pool_gradients(submission, draw):
                 slope = torch.autograd.grad(submission.pool(hidden, mask, strategy).sum(), hidden)[0]
                 return strategy == "mean" and padding_only and slope[2].isnan().any()
 
-            say = "your mean divides by zero and mends the NaN afterwards: one is left in the gradient"
+            say = "your mean divides by zero and mends the NaN afterwards, so one is left in the gradient"
             with supposing({say: mended}):
                 expect_gradients(
                     vector,
@@ -755,18 +755,18 @@ def test_pool_strategy(submission, draw):
     for strategy in ("median", "CLS", ""):
         slips = {
             **{
-                f"your pooling takes any strategy that it does not know for {other}": lambda other=other: (
+                f"your pooling treats an unknown strategy as {other}; raise a ValueError": lambda other=other: (
                     gives("median", other) and gives("", other)
                 )
                 for other in POOLINGS
             },
-            "your pooling returns None for a strategy that it does not know: raise a ValueError": lambda: (
+            "your pooling returns None for a strategy that it does not know; raise a ValueError": lambda: (
                 submission.pool(hidden, mask, "median") is None
             ),
-            "your pooling looks an unknown strategy up and raises KeyError: a ValueError is asked for": lambda: (
+            "your pooling looks an unknown strategy up and raises KeyError; raise a ValueError": lambda: (
                 raises("KeyError")
             ),
-            "your pooling lowers the case of the strategy; 'CLS' is not one of the three": lambda: (
+            "your pooling lowers the case of the strategy; it should refuse 'CLS'": lambda: (
                 raises("ValueError") and gives("CLS", "cls")
             ),
         }
@@ -822,10 +822,10 @@ def test_logits_shape(submission, draw):
 
     for batch, time in ((3, 7), (1, 4), (2, 1), (2, 128)):
         slips = {
-            "your encoder gets the mask as [B, T], which reads as [T, T]: it has to be [B, 1, 1, T]": (
+            "your encoder gets the mask as [B, T], which reads as [T, T]; it should be [B, 1, 1, T]": (
                 texts_for_positions
             ),
-            "your classifier gives logits for every position: nothing has been pooled": lambda: (
+            "your classifier gives logits for every position; pool before the head": lambda: (
                 logits.shape == (batch, time, 6)
             ),
         }
@@ -856,7 +856,7 @@ def test_sizes(submission, draw):
             fail(
                 f"no more parameters with {name}={size} than with {name}={sizes[name]}",
                 "  is it used?",
-                cause=f"your classifier makes nothing of {name}; hand it on to the part that it sizes",
+                cause=f"your classifier ignores {name}; pass it on to the part that it sizes",
             )
 
     unsaid, said = parameters(vocab_size=31, num_classes=6), parameters(vocab_size=31, num_classes=6, **STUB)
@@ -896,13 +896,14 @@ def test_raw_logits(submission, draw):
         fail(
             "probabilities  each row of logits sums to one, and none is negative",
             "  cross-entropy takes the softmax itself; a second one before it flattens the gradient",
-            cause="your classifier returns probabilities: cross-entropy will take the softmax a second time",
+            cause="your classifier returns probabilities, so cross-entropy takes the softmax a second time",
         )
     if bool((logits.double().logsumexp(dim=1).abs() < 1e-3).all()):
         fail(
             "log-probabilities  each row of logits is what a log-softmax gives: none is above zero",
             "  cross-entropy takes the softmax itself; give the scores of the head as they are",
-            cause="your classifier returns logarithms of probabilities: logits are the free numbers before the softmax",
+            cause="your classifier returns logarithms of probabilities; it should return logits, the numbers before "
+            "the softmax",
         )
     others = [
         plain_logits(classifier(submission, draw, pooling=pooling), real_tokens(draw))
@@ -1058,13 +1059,13 @@ def test_dropout(submission, draw):
     plain, model = classifier(submission, draw), classifier(submission, draw, dropout=0.5)
     share_parameters(plain, model)
     first = plain_logits(model, tokens)
-    with supposing("your dropout does not rest in eval mode"):
+    with supposing("your dropout stays on in eval mode"):
         logits_of(model, tokens, "logits in eval mode").same_as(first, name="that of the call before")
     logits_of(model, tokens, "logits in eval mode").same_as(
         logits_of(plain, tokens).actual, name="that with dropout=0.0"
     )
     model.train()
-    with supposing("your classifier never hands dropout on"):
+    with supposing("your classifier never passes dropout on"):
         logits_of(model, tokens, "logits in train mode").differs_from(first, why="dropout is 0.5")
     plain.train()
     logits_of(plain, tokens, "logits in train mode with dropout=0.0").same_as(
@@ -1092,7 +1093,7 @@ def test_dropout(submission, draw):
     if not any(0 < int((one == 0).all(dim=1).sum()) < 16 for one in makers):
         fail(
             "no dropout in the encoder  every feature of each sublayer's output is kept, at dropout=0.5",
-            cause="your classifier does not hand dropout to the encoder",
+            cause="your classifier does not pass dropout to the encoder",
         )
 
 
@@ -1183,7 +1184,7 @@ def test_fit_every_example(submission, draw):
     ):
         books, tokens, labels = table(submission, draw, examples)
         submission.fit(books.model, tokens, labels, **options)
-        other_default = "your fit has another default than the stub: 10 epochs, in batches of 32"
+        other_default = "your fit has another default than the stub; it should be 10 epochs, in batches of 32"
         # By then batch_size and epochs are known to be used.
         slips = order_slips(books, examples, epochs, batch_size) if options else other_default
         with supposing(slips):
@@ -1229,7 +1230,7 @@ def test_fit_zeroes_gradients(submission, draw):
         fail(
             "old gradients  the first update also follows those with which the model came",
             stage="gradient",
-            cause="your fit does not empty the gradients before the first backward: those of before are added to",
+            cause="your fit does not empty the gradients before the first backward, so it adds to earlier ones",
         )
 
 
@@ -1270,7 +1271,7 @@ def test_fit_updates(submission, draw):
         fail(
             f"another lr by default  parameters move by {moved[None]:.2g}, with lr=0.001 by {moved[0.001]:.2g}",
             "  the stub says what is meant when nothing is said",
-            cause="your fit has another learning rate by default; the stub says 1e-3",
+            cause="your fit has another learning rate by default; it should be 1e-3, as in the stub",
         )
 
 
@@ -1324,7 +1325,7 @@ def test_fit_generator(submission, draw):
     """the order comes from the generator and from nothing else
 
     > in an order drawn from the generator
-    > Shuffle the examples anew in each epoch
+    > Shuffle the examples again in each epoch
     """
     tokens, labels = training_data(draw, 12)
     rows = draw.normal(example=12, label=3, scale=2.0)
@@ -1355,8 +1356,8 @@ def test_fit_generator(submission, draw):
         )
     expect(same, "losses with the same generator").same_as(losses, name="those of the run before")
     if first == other:
-        as_they_stand = "your fit takes the examples in the order in which they stand"
-        seeded = "your fit seeds the generator anew, so every run has the same order"
+        as_they_stand = "your fit takes the examples in the order in which they were given"
+        seeded = "your fit seeds the generator again, so every run has the same order"
         cause = as_they_stand if first[:12] == list(range(12)) else seeded
         fail(
             "the same order  from generators of different seeds", f"{shown}{first[:12]}", PASS_ON, cause=cause
@@ -1366,7 +1367,7 @@ def test_fit_generator(submission, draw):
             "the same order  in both epochs of one training",
             f"{shown}{first[:12]}",
             "  draw one for each epoch, or neighbours always share a batch",
-            cause="your fit draws the order once: each epoch needs one of its own, or neighbours always share a batch",
+            cause="your fit draws the order once, so neighbours always share a batch; each epoch should draw its own",
         )
     orders = [trained(global_seed, 1)[0] for global_seed in (8, 9)]
     if orders[0] == orders[1]:

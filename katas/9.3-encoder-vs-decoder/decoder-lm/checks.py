@@ -96,16 +96,16 @@ def causal_slips():
     """Return which logits depend on which tokens, by mistake: of the two layers each looks once."""
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
-        "the future gets in: your attention has no causal mask or masks after the softmax, or a norm runs over the "
-        "positions": lambda: every,
-        "your causal mask is upside down: each position reads what follows and nothing of what was": lambda: (
+        "your positions see the future, as there is no causal mask, or one after the softmax, or a norm runs over "
+        "the positions": lambda: every,
+        "your causal mask is upside down, so each position reads what follows and nothing before it": lambda: (
             every.triu()
         ),
         "your causal mask is one position late, so each position reads the next token as well": lambda: [
             every.tril(1),
             every.tril(2),
         ],
-        "each position of your model reads itself alone; it should read all that came before": lambda: (
+        "each position of your model reads only itself; it should read every position before it, too": lambda: (
             every.tril().triu()
         ),
         "your attention looks back only a few positions; it should see all of the past": lambda: [
@@ -150,7 +150,9 @@ def cache_slips(submission, draw, model, piece):
     alone, past, piece = torch.eye(5).int(), torch.ones(5, 5).int().tril(), piece[:, :2]
     first_alone = alone.clone()
     first_alone[:, 0] = 1
-    begin_anew = "your forward does not look at its cache: attention and positions begin anew with each call"
+    begin_anew = (
+        "your forward does not look at its cache, so attention and positions begin again with each call"
+    )
 
     def steps(pattern):
         return depends(submission, draw, (1,) * 5) == pattern.tolist()
@@ -188,39 +190,38 @@ def cache_slips(submission, draw, model, piece):
 
     return {
         begin_anew: lambda: steps(alone) and anew(),
-        "your attention sees nothing of the cache: it does not read it, or a mask hides all that was before": lambda: (
+        "your attention does not read the cache, or a mask hides everything in it": lambda: (
             steps(alone) and not anew()
         ),
-        "your cache holds the keys and values of the latest tokens only: what was before is forgotten": lambda: (
+        "your cache holds the keys and values of only the latest tokens, so everything before is forgotten": lambda: (
             steps(past.triu(-1))
         ),
-        "your mask with a cache has the first rows of the causal one; the new queries are its last rows": lambda: (
+        "your mask with a cache has the first rows of the causal one; it should have its last rows, for the new "
+        "queries": lambda: (
             depends(submission, draw, (2, 3))[2:] == [[1, 0, 1, 0, 0], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1]]
         ),
-        "your cache holds the first piece alone; each call should return what was there and what is new": lambda: (
-            steps(first_alone) and depends(submission, draw, (2, 3)) == past.tolist()
-        ),
-        "your mask is dropped with a cache: right for one new token, but of several each sees those after it": lambda: (
-            chunk(*[[1] * 5] * 3)
+        "your cache holds only the first piece; each call should return the old keys and values and the new "
+        "ones": lambda: steps(first_alone) and depends(submission, draw, (2, 3)) == past.tolist(),
+        "your mask is dropped with a cache, so of several new tokens each sees those after it": lambda: chunk(
+            *[[1] * 5] * 3
         ),
         "your mask covers the new tokens only when there is a cache, so several of them do not see the past": lambda: (
             chunk([0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 1])
         ),
-        "your new keys and values come before the old ones: they come after them, as the tokens do": lambda: (
+        "your new keys and values come before the old ones; they should come after them, as the tokens do": lambda: (
             chunk([0, 0, 1, 1, 1], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1])
         ),
-        "your positions start at 0 again with a cache: the new tokens come after those in it": lambda: (
+        "your positions start at 0 again with a cache; the new tokens should come after those in it": lambda: (
             steps(past) and order_lost(0, 1) and order_lost(1, 2)
         ),
-        "your positions start one too early with a cache: after n tokens the next has position n": lambda: (
+        "your positions start one too early with a cache; after n tokens the next should have position n": lambda: (
             steps(past) and order_lost(0, 1) and not order_lost(1, 2)
         ),
         "your positions count from the latest piece; with a cache they should count all tokens in it": lambda: (
             steps(past) and not order_lost(0, 1) and order_lost(1, 2)
         ),
-        "your layers do not each go on from a cache of their own: one layer reads right, and two do not": lambda: (
-            kept_apart()
-        ),
+        "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two "
+        "does not": lambda: kept_apart(),
     }
 
 
@@ -244,34 +245,36 @@ def loss_slips(logits, tokens, found, pad_id=None):
             surprises(logits, tokens).mean(),
             surprises(scores, tokens[:, :-1]).mean(),
         ],
-        "your loss is shifted the wrong way: position t is compared with token t - 1": lambda: surprises(
+        "your loss is shifted the wrong way, so position t is compared with token t - 1": lambda: surprises(
             logits[:, 1:], tokens[:, :-1]
         ).mean(),
         "your loss skips a token: position t should be compared with token t + 1": lambda: surprises(
             logits[:, :-2], tokens[:, 2:]
         ).mean(),
-        "your targets wrap around: the last position is compared with the first token": lambda: surprises(
+        "your targets wrap around, so the last position is compared with the first token": lambda: surprises(
             logits, tokens.roll(-1, 1)
         ).mean(),
-        "your loss is the sum over the targets: it should be their mean": lambda: [
+        "your loss is the sum over the targets; it should be their mean": lambda: [
             right()[counted].sum(),
             (right() * counted).sum(dim=1).mean(),
             right()[counted].sum() / tokens.shape[1],
         ],
-        "your loss has a number for each target: it should be one, their mean": lambda: (
+        "your loss has a number for each target; it should be one, their mean": lambda: (
             found.numel() in (targets.numel(), int(counted.sum())) and found.numel() > 1
         ),
-        "your loss leaves torch on the way: .item() and torch.tensor cut the gradient off": lambda: (
+        "your loss leaves torch on the way, by .item() or torch.tensor, so the gradient is cut off": lambda: (
             type(found) is float
         ),
-        "your loss takes the softmax twice: cross_entropy takes logits, and softmax is in it": lambda: by(
+        "your loss takes the softmax twice; give cross_entropy logits, as softmax is in it": lambda: by(
             scores.softmax(dim=-1).log_softmax(dim=-1)
         ),
-        "your loss takes probabilities or logits for their logarithms: log_softmax gives these": lambda: [
+        "your loss takes probabilities or logits for their logarithms; use log_softmax, which gives these": lambda: [
             by(scores.softmax(dim=-1)),
             by(scores),
         ],
-        "your loss has the wrong sign: it is minus the mean of log p": lambda: -right()[counted].mean(),
+        "your loss has the wrong sign; it should be minus the mean of log p": lambda: (
+            -right()[counted].mean()
+        ),
         "your loss is in bits: it should be the natural logarithm": lambda: (
             right()[counted].mean() / math.log(2)
         ),
@@ -289,30 +292,29 @@ def loss_slips(logits, tokens, found, pad_id=None):
             "your loss skips token 0 when there is no pad_id": lambda: right()[targets != 0].mean(),
         }
     unread = (
-        "your loss does not skip padding when pad_id is 0: ask whether it is None, not whether it is true"
+        "your loss does not skip padding when pad_id is 0; check whether it is None, not whether it is true"
         if pad_id == 0
         else "your loss counts targets that are padding"
     )
     return {
         unread: lambda: right().mean(),
-        "your loss leaves out positions that read padding: it is the target that must not be padding": lambda: (
+        "your loss leaves out positions that read padding; it should leave out those whose target is padding": lambda: (
             right()[read_real].mean()
         ),
-        "your loss leaves out positions that read padding as well as those that predict it; only the target counts": (
-            lambda: right()[read_real & counted].mean()
-        ),
-        "your loss divides by the number of all targets: padding must not count there either": lambda: (
+        "your loss leaves out positions that read padding as well as those that predict it; only the target should "
+        "count": (lambda: right()[read_real & counted].mean()),
+        "your loss divides by the number of all targets; padding must not count there either": lambda: (
             right() * counted
         ).mean(),
         "your loss divides by the number of real tokens; it should divide by that of real targets": lambda: (
             (right() * counted).sum() / (tokens != pad_id).sum()
         ),
-        "your loss is the mean of the rows' means: a short row then counts as much as a long one": lambda: [
+        "your loss is the mean of the rows' means, so a short row counts as much as a long one": lambda: [
             means.nansum() / rows
             for means in [(right() * counted).sum(dim=1) / counted.sum(dim=1)]
             for rows in (len(tokens), int(counted.any(dim=1).sum()))
         ],
-        "your loss counts padding alone: keep the targets that are not pad_id": lambda: right()[
+        "your loss counts only padding; keep the targets that are not pad_id": lambda: right()[
             ~counted
         ].mean(),
     }
@@ -340,7 +342,8 @@ def writing_slips(table, prompt, count, found):
         return count > 0 and found.ndim == 2 and found.shape[1] == columns
 
     return {
-        "your generate takes the logits of the first position: the last one knows the whole text": lambda: [
+        "your generate takes the logits of the first position; it should take those of the last, which has read "
+        "everything": lambda: [
             by(lambda tokens, step: tokens[:, :1]),
             by(lambda tokens, step: tokens if step else tokens[:, :1]),
         ],
@@ -350,18 +353,19 @@ def writing_slips(table, prompt, count, found):
             ),
             by(lambda tokens, step: tokens[:1].expand_as(tokens)),
         ],
-        "your generate feeds the last token only, without the cache: all that was before is forgotten": lambda: [
+        "your generate feeds only the last token, without the cache, so everything before is forgotten": lambda: [
             by(lambda tokens, step: tokens[:, -1:] if step else tokens),
             by(lambda tokens, step: tokens[:, -1:]),
         ],
-        "your generate feeds the whole text and the cache: with a cache, only what is new": lambda: by(twice),
-        "your generate hands back the first cache each time: take the newest": lambda: by(
+        "your generate feeds the whole text and the cache; with a cache, it should feed only the new "
+        "tokens": lambda: by(twice),
+        "your generate passes the first cache each time; pass the newest": lambda: by(
             lambda tokens, step: torch.cat((prompt, tokens[:, -1:]), dim=1) if step else tokens
         ),
-        "your generate feeds as many tokens as the prompt had: what was before is forgotten": lambda: by(
+        "your generate feeds as many tokens as the prompt had, so earlier ones are forgotten": lambda: by(
             lambda tokens, step: tokens[:, -time:]
         ),
-        "your generate feeds a window of the last tokens alone: what was before is forgotten": lambda: (
+        "your generate feeds only a window of the last tokens, so earlier ones are forgotten": lambda: (
             time > 64 and [by(lambda tokens, step: tokens[:, -window:]) for window in (16, 32, 64)]
         ),
         "your generate writes one token too many": lambda: has(time + count + 1),
@@ -389,12 +393,11 @@ def share_slips(found, submission, draw, model, logits, temperature, options):
         return len({tuple(drawn(submission, draw, model, **options)[0].tolist()) for _ in range(8)})
 
     return {
-        "your temperature changes nothing: divide the logits by it, before the softmax": lambda: (
+        "your temperature changes nothing; divide the logits by it, before the softmax": lambda: (
             temperature != 1 and drawn_by(logits.softmax(dim=-1))
         ),
-        "your generate multiplies the logits by the temperature: dividing makes a high one flat": lambda: (
-            temperature != 1 and drawn_by((logits * temperature).softmax(dim=-1))
-        ),
+        "your generate multiplies the logits by the temperature; divide by it, so that a high one makes them "
+        "flat": lambda: temperature != 1 and drawn_by((logits * temperature).softmax(dim=-1)),
         "your generate takes the best token at any temperature": lambda: ways_of_one() == 1,
         "your generate draws once for all rows": lambda: ways_of_one() > 1,
         "your generate draws every token as often as another: draw from the softmax": lambda: drawn_by(
@@ -417,16 +420,16 @@ def top_k_slips(found, logits, top_k, temperature):
 
     return {
         "your generate ignores top_k": lambda: top_k < 5 and drawn_by(keeping(ranks < 5)),
-        "your top_k sets the other logits to 0, which is a score like any other: -inf is none": lambda: (
+        "your top_k sets the other logits to 0, which is a score like any other; set them to -inf": lambda: (
             top_k < 5 and drawn_by(keeping(ranks < top_k, 0.0))
         ),
-        "your top_k keeps one token less: the k-th itself stays": lambda: (
+        "your top_k keeps one token less; the k-th itself should stay": lambda: (
             top_k < 6 and drawn_by(keeping(ranks < top_k - 1))
         ),
-        "your top_k keeps one token more: the best k alone stay": lambda: (
+        "your top_k keeps one token more; only the best k should stay": lambda: (
             top_k < 4 and drawn_by(keeping(ranks < top_k + 1))
         ),
-        "your top_k draws a place among the best k: the token that is there is asked for": lambda: (
+        "your top_k returns a place among the best k; it should return the token that is there": lambda: (
             top_k < 6
             and drawn_by(
                 torch.nn.functional.pad(
@@ -455,7 +458,7 @@ def end_slips(submission, draw, table, prompt, eos_id, count, found):
         return 3 + int(new.any(dim=0).int().argmax()) + 1
 
     unread = (
-        "your generate ignores eos_id when it is 0: ask whether it is None, not whether it is true"
+        "your generate ignores eos_id when it is 0; check whether it is None, not whether it is true"
         if eos_id == 0
         else "your generate ignores eos_id"
     )
@@ -464,7 +467,7 @@ def end_slips(submission, draw, table, prompt, eos_id, count, found):
         "your generate lets a row that has ended go on with other tokens while the others are at work": lambda: (
             goes_on() and stops()
         ),
-        "your generate stops when the first row has ended: the others go on": lambda: (
+        "your generate stops when the first row has ended; the others should go on": lambda: (
             found.shape[1] in (first_end(), first_end() - 1)
         ),
         "your generate fills rows that have ended with 0 rather than eos_id": lambda: (
@@ -609,18 +612,16 @@ def test_shapes(submission, draw):
                 return model(tokens_of(draw, 1, 1, sizes[0]))[0].isnan().any()
 
         slips = {
-            "your positions start at 1, so that the last of max_len has no vector": lambda: only_to(time - 1),
+            "your positions start at 1, so the last of max_len has no vector": lambda: only_to(time - 1),
             "your model has as many positions by default, whatever max_len is": lambda: (
                 time == 130 and only_to(128)
             ),
-            "your model gives logits for the last position only: each position predicts its next token": lambda: (
+            "your model gives logits for the last position only; each position should predict its next token": lambda: (
                 time > 1 and found.numel() == batch * sizes[0]
             ),
-            "a position of yours may attend to nothing, of which the softmax is NaN: each sees itself and what was "
-            "before": lambda: bool(found.isnan().any()) and first_is_nan(),
-            "your forward returns the logits alone, without a cache": lambda: isinstance(
-                result, torch.Tensor
-            ),
+            "your attention has a position that sees nothing, so its softmax is NaN; each should see itself and "
+            "those before it": lambda: bool(found.isnan().any()) and first_is_nan(),
+            "your forward returns only the logits, without a cache": lambda: isinstance(result, torch.Tensor),
         }
         with supposing(slips):
             with torch.no_grad():
@@ -670,14 +671,14 @@ def test_scores(submission, draw):
             "softmaxed  logits  sum to one over the vocabulary",
             "  next_token_loss and generate apply the softmax; twice is once too often",
             stage="values",
-            cause="your model applies the softmax itself: logits are the scores before it",
+            cause="your model applies the softmax itself; it should return logits, the scores before it",
         )
     if bool(found.double().logsumexp(dim=-1).abs().max() < 1e-3):
         fail(
             "log-softmaxed  logits  are logarithms of probabilities: none is above zero",
             "  next_token_loss and generate apply the softmax; the head's scores are to be given as they are",
             stage="values",
-            cause="your model applies a log-softmax itself: logits are the scores before it",
+            cause="your model applies a log-softmax itself; it should return logits, the scores before it",
         )
 
 
@@ -696,7 +697,7 @@ def test_positions(submission, draw):
     changed = tokens.clone()
     changed[:, :3] = (changed[:, :3] + 1) % 13
     no_positions = {
-        "your model adds no positions, or the same to each token: the order of the earlier ones is lost": lambda: (
+        "your model adds no positions, or the same to each token, so the order of the earlier ones is lost": lambda: (
             not torch.allclose(read(submission, model, changed)[:, -1], before[:, -1], atol=1e-3)
         )
     }
@@ -717,7 +718,7 @@ def test_rows(submission, draw):
     for row in range(3):
         alone = read(submission, model, with_axes(tokens[row : row + 1].clone(), "batch", "time"))
         with supposing(
-            "rows of a batch read each other in your model: something, such as a norm, runs over axis 0"
+            "your model lets rows of a batch read each other, as something in it, such as a norm, runs over axis 0"
         ):
             expect(together[row : row + 1], f"logits of row {row}", axes=AXES).same_as(
                 alone, name="the row read alone"
@@ -783,8 +784,8 @@ def test_cache_fresh(submission, draw):
         "a text must be read in pieces", lambda: compare_pieces(submission, draw, unused, texts[1], (6, 1))
     ):
         mixed_up = (
-            "your layers keep keys and values of the latest text themselves: two texts that are read in turns are "
-            "mixed up"
+            "your layers store keys and values of the latest text themselves, so two texts that are read in turns "
+            "are mixed up"
         )
         with supposing(mixed_up):
             expect(pieces[-2], "logits at position 4", axes=AXES).same_as(
@@ -824,10 +825,9 @@ def test_sizes(submission, draw):
     fingerprint_facts(submission, **facts)
     layers = {
         "your model has the same number of layers, whatever num_layers is": same_depth,
-        "your layers are one layer, several times: [layer] * n repeats the same object": lambda: (
-            facts["first"] and not same_depth()
-        ),
-        "your layers are in a plain list, which no parameters() and no to() looks into": lambda: (
+        "your layers are one layer, several times, as [layer] * n repeats the same object; make a new one each "
+        "time": lambda: facts["first"] and not same_depth(),
+        "your layers are in a plain list, which no parameters() and no to() looks into; use nn.ModuleList": lambda: (
             not facts["first"] and not same_depth()
         ),
     }
@@ -1033,12 +1033,11 @@ def test_loss_stability(submission, draw):
         logits = draw.normal(batch=3, time=6, token=11, scale=scale, shift=shift)
         found = submission.next_token_loss(logits, tokens)
         slips = {
-            "your loss takes exp of the logits as they are, which overflows; log_softmax does not": lambda: (
+            "your loss takes exp of the logits as they are, which overflows; use log_softmax": lambda: (
                 shift > 0 and not found.isfinite()
             ),
-            "your loss takes the logarithm of a softmax: small probabilities round to 0, and log 0 is -inf": lambda: (
-                scale > 1 and not found.isfinite()
-            ),
+            "your loss takes the logarithm of a softmax, and where a small probability rounds to 0, log 0 is "
+            "-inf": lambda: scale > 1 and not found.isfinite(),
             "your loss takes the logarithm of a softmax and a small number, which cuts off large surprises": lambda: (
                 found.isfinite() and found < 0.5 * loss_of(tokens)(logits)
             ),
@@ -1147,7 +1146,7 @@ def test_top_k(submission, draw):
     """
     for top_k, temperature in ((3, 2.0), (1, 1.0), (5, 1.0), (50, 1.0)):
         model, table = ranked(submission, draw)
-        too_large = "your top_k fails when it is larger than the vocabulary: then every token may be drawn"
+        too_large = "your top_k fails when it is larger than the vocabulary; it should then allow every token"
         with supposing({too_large: lambda: top_k > 5}):
             found, prompt = drawn(submission, draw, model, temperature=temperature, top_k=top_k)
         logits = scores(table, prompt[:1])[0]
@@ -1182,7 +1181,7 @@ def test_generator(submission, draw):
         "your generate seeds a generator itself: leave that to the caller",
     )
     reseeded = {
-        "your generate starts the generator again from its seed: it must go on from where it is": lambda: (
+        "your generate starts the generator again from its seed; it should go on from where it is": lambda: (
             not torch.equal(sample(generator(draw, 2)), first)
         ),
         seeds: lambda: torch.equal(sample(generator(draw, 2)), first),
@@ -1250,7 +1249,7 @@ def test_all_ended(submission, draw):
     model, table, prompt = staged(submission, draw, 5, (4, 0, 2))
     found = submission.generate(model, prompt, 8, eos_id=5)
     last_left_out = {
-        "your generate stops before it appends the last eos_id: eos is part of the result": lambda: (
+        "your generate stops before it appends the last eos_id; eos should be part of the result": lambda: (
             torch.equal(found, ended(continued(table, prompt, 8), 3, 5)[:, :7])
         )
     }
@@ -1277,7 +1276,7 @@ def test_rests_while_writing(submission, draw):
         wanted = submission.generate(model, prompt, 8)
         expect(wanted, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
     model.train()
-    with supposing("your generate never switches to eval mode: what it writes is spoilt by dropout"):
+    with supposing("your generate never switches to eval mode, so dropout spoils what it writes"):
         expect(submission.generate(model, prompt, 8), "tokens", axes="batch time").same_as(
             wanted,
             name="those that it wrote in eval mode",
@@ -1327,7 +1326,7 @@ def test_restored(submission, draw):
         with keep_grad_mode(submission):
             recorded = reader(tokens=prompt).requires_grad
         with supposing(
-            "your generate restores modes only if the model does not raise: restore them in a finally"
+            "your generate restores modes only if the model does not raise; restore them in a finally"
         ):
             expect(recorded, "torch.is_grad_enabled() after the model raised").is_value(True)
             expect(broken.training, "model.training after the model raised").is_value(training)

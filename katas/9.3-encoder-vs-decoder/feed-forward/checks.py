@@ -213,7 +213,7 @@ def test_parameters(submission):
 
     > linear1: nn.Linear(D, F).
     > linear2: nn.Linear(F, D).
-    > gate: nn.Linear(D, F), of "swiglu" alone.
+    > gate: nn.Linear(D, F), only for "swiglu".
     """
     for activation in ("relu", "gelu"):
         module = submission.FeedForward(6, 10, activation)
@@ -224,7 +224,7 @@ def test_parameters(submission):
 def test_gate_parameters(submission):
     """swiglu has a third layer, gate, with a bias
 
-    > gate: nn.Linear(D, F), of "swiglu" alone.
+    > gate: nn.Linear(D, F), only for "swiglu".
     """
     module = submission.FeedForward(6, 10, "swiglu")
     expect_parameters(module, {"linear1": (10, 6), "linear2": (6, 10), "gate": (10, 6)})
@@ -405,7 +405,7 @@ def reasons(y, plain, whole, state, p):
 def test_dropout_share(submission, draw):
     """the share dropped is p, for each position and unit anew, and different at every call
 
-    > is set to zero with probability p, anew at every call
+    > is set to zero with probability p, drawn again at every call
     """
     p = 0.25
     module, twin, state = with_dropout(submission, draw, "gelu", p)

@@ -44,7 +44,7 @@ class FeedForward(nn.Module):
     Attributes:
         linear1: nn.Linear(D, F).
         linear2: nn.Linear(F, D).
-        gate: nn.Linear(D, F), of "swiglu" alone.
+        gate: nn.Linear(D, F), only for "swiglu".
     """
 
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0) -> None:

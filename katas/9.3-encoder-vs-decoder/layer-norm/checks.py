@@ -74,7 +74,7 @@ def affine(normal, weight, bias):
 
 
 def plain_output(submission, draw, x):
-    """Return the submission's own output for weight 1 and bias 0: how it normalizes is another check's matter."""
+    """Return the submission's own output for weight 1 and bias 0: how it normalises is another check's matter."""
     start = {"weight": torch.ones(x.shape[-1]), "bias": torch.zeros(x.shape[-1])}
     y = module_with(submission, draw, start)(x)
     return (
@@ -170,7 +170,7 @@ def test_values(submission, draw):
 
 @check(aspect="values", follows=test_shape)
 def test_positions_are_independent(submission, draw):
-    """each position is normalized alone: neighbours and other sequences make no difference
+    """each position is normalised by itself: neighbours and other sequences make no difference
 
     > Each vector of D numbers is normalised by itself.
     """
@@ -236,7 +236,7 @@ def test_eps_given(submission, draw):
 
 @check(aspect="values", points=1.5, follows=[test_shape, test_parameters])
 def test_weight_and_bias(submission, draw):
-    """what is normalized is multiplied by weight, then bias is added
+    """the normalised x is multiplied by weight, then bias is added
 
     > parameter [D], ones at the start; multiplies each feature after the normalisation.
     > parameter [D], zeros at the start; is added last.

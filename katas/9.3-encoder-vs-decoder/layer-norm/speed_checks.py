@@ -47,7 +47,7 @@ LAYER_NORM = Work(
 
 @check(aspect="performance", threshold="layer_norm")
 def test_layer_norm_speed(speed):
-    """all positions are normalized at once
+    """all positions are normalised at once
 
     > all positions are normalised at once, in a few passes over the memory that x takes
     """

@@ -318,7 +318,7 @@ def test_attention_promises(submission, draw):
 
     > Arguments are left as they were and need not be contiguous in memory.
     > All may be given by position or by name.
-    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > returns the dtype of its inputs, float64 and bfloat16 alike
     > Nothing is kept from one call to the next.
     """
     call = given(draw)
@@ -460,7 +460,7 @@ def test_module_promises(submission, draw):
 
     > Arguments are left as they were and need not be contiguous in memory.
     > All may be given by position or by name.
-    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > returns the dtype of its inputs, float64 and bfloat16 alike
     > Nothing is kept from one call to the next.
     """
     MODULE.expect(submission, right_module, draw, [module_call(draw)])
@@ -494,7 +494,7 @@ def test_modes(submission, draw):
     """train() and eval() agree, and a float64 module computes in float64
 
     > nothing is random
-    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > returns the dtype of its inputs, float64 and bfloat16 alike
     """
     module, _ = module_with(submission, 3, parameters(draw, 12))
     x = draw.normal(batch=2, time=5, width=12)

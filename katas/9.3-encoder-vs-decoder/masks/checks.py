@@ -274,7 +274,7 @@ def test_promises(submission, draw):
     """however they are called, masks depend on these arguments alone, and leave them as they were
 
     > No argument may be changed, and none need be contiguous in memory.
-    > depends on the arguments of its own call alone
+    > depends only on the arguments of its own call
     > All may be given by position or by name.
     """
     tokens = tokens_with_padding(draw, 4, batch=3, time=5)

@@ -161,7 +161,7 @@ def rows_of(searches, pad=PAD):
 # --- what shows a mistake in any design ---
 
 
-OWN_WORDS = "your decoder is given its own words as memory: cross-attention asks what the encoder has read"
+OWN_WORDS = "your decoder is given its own words as memory; cross-attention should read the encoder's output"
 
 
 def causal_slips(touched, reads_source):
@@ -169,21 +169,19 @@ def causal_slips(touched, reads_source):
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
         OWN_WORDS: lambda: torch.equal(touched, every) and not reads_source(),
-        "the words that follow get in: your decoder has no causal mask or masks after the softmax, or a norm runs over "
-        "the positions": lambda: torch.equal(touched, every) and reads_source(),
-        "your causal mask is the upper triangle: True marks what may be attended to, 0 to t": lambda: (
-            every.triu()
-        ),
+        "your decoder sees the words that follow, as it has no causal mask, or one after the softmax, or a norm "
+        "over positions": lambda: torch.equal(touched, every) and reads_source(),
+        "your causal mask is the upper triangle; True should mark the positions that may be attended to, 0 to "
+        "t": lambda: every.triu(),
         "your causal mask is one position late, so each position reads the word that it has to predict": lambda: [
             every.tril(1),
             every.tril(2),
         ],
-        "each position of your decoder reads its own word alone; it should read all before it": lambda: (
+        "each position of your decoder reads only its own word; it should read all before it": lambda: (
             every.tril().triu()
         ),
-        "your decode shifts the target by one: it is given what was written so far, and shifted already": lambda: (
-            every.tril(-1)
-        ),
+        "your decode shifts the target by one; it should use it as it is, as the caller has shifted it "
+        "already": lambda: every.tril(-1),
     }
 
 
@@ -191,7 +189,7 @@ def source_slips():
     """Return which logits depend on which source words, by mistake."""
     every = torch.ones(5, 5, dtype=torch.bool)
     return {
-        "your decoder looks at the memory under a causal mask: the whole source was there before the first word": (
+        "your decoder looks at the memory under a causal mask; every target word should see the whole source": (
             every.tril
         ),
         "your decoder looks at nothing of the memory": lambda: ~every,
@@ -205,8 +203,10 @@ def reading_slips():
     """Return which positions of the memory depend on which source words, by mistake."""
     every = torch.ones(5, 5, dtype=torch.bool)
     return {
-        "your encoder reads under a causal mask: a source is read in both directions": lambda: every.tril(),
-        "each vector of your memory is made of its own word alone: attention in the encoder sees no other": lambda: (
+        "your encoder reads under a causal mask; it should read the source in both directions": lambda: (
+            every.tril()
+        ),
+        "each vector of your memory is made only of its own word, as attention in the encoder sees no other": lambda: (
             every.tril().triu()
         ),
     }
@@ -226,52 +226,55 @@ def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
         return smoothed(1 - smoothing, smoothing / V)
 
     slips = {
-        "your loss has no smoothing: a share of it goes to every word": lambda: right()[counted].mean(),
-        "your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too": (
+        "your loss has no smoothing; every word should get smoothing / V": lambda: right()[counted].mean(),
+        "your smoothing is spread over only the wrong words; every word should get smoothing / V, the right one too": (
             lambda: smoothed(1 - smoothing - smoothing / (V - 1), smoothing / (V - 1))[counted].mean()
         ),
-        "your smoothing goes to every word undivided: each gets smoothing / V": lambda: smoothed(
+        "your smoothing goes to every word undivided; each should get smoothing / V": lambda: smoothed(
             1 - smoothing, smoothing
         )[counted].mean(),
-        "your smoothing is added to a full target: the right word keeps 1 - smoothing and its share": lambda: (
+        "your smoothing is added to a full target; the right word should get 1 - smoothing and its share": lambda: (
             smoothed(1, smoothing / V)[counted].mean()
         ),
-        "your smoothing divides by another number than V: each of the V words gets smoothing / V": lambda: [
+        "your smoothing divides by another number than V; each of the V words should get smoothing / V": lambda: [
             smoothed(1 - smoothing, smoothing / n)[counted].mean() for n in (V - 1, V - 2)
         ],
-        "your smoothing and the rest are exchanged: 1 - smoothing goes to the right word": lambda: smoothed(
-            smoothing, (1 - smoothing) / V
-        )[counted].mean(),
-        "your loss is the sum over all targets: it is their mean": lambda: each()[counted].sum(),
-        "your loss is divided by the number of rows: it is the mean over all targets that count": lambda: (
+        "your smoothing and the rest are exchanged; 1 - smoothing should go to the right word": lambda: (
+            smoothed(smoothing, (1 - smoothing) / V)[counted].mean()
+        ),
+        "your loss is the sum over all targets; it should be their mean": lambda: each()[counted].sum(),
+        "your loss is divided by the number of rows; it should be the mean over all targets that count": lambda: (
             each()[counted].sum() / len(targets)
         ),
-        "your loss has a number for each target: it is their mean": lambda: (
+        "your loss has a number for each target; it should be their mean": lambda: (
             found.numel() in (targets.numel(), int(counted.sum())) and found.numel() > 1
         ),
-        "your loss is divided by V as well: it is a sum over the words": lambda: each()[counted].mean() / V,
-        "your loss shifts the targets by one: the caller has done so": lambda: (
+        "your loss is divided by V as well; it should be a sum over the words": lambda: (
+            each()[counted].mean() / V
+        ),
+        "your loss shifts the targets by one, which the caller has done already; use them as they are": lambda: (
             targets.shape[1] > 1
             and [
                 (-(1 - smoothing) * a.gather(-1, b[..., None])[..., 0] - smoothing * a.mean(dim=-1)).mean()
                 for a, b in ((logs[:, :-1], targets[:, 1:]),)
             ]
         ),
-        "your loss takes the softmax twice: log_softmax takes the logits": lambda: smoothed(
+        "your loss takes the softmax twice; give log_softmax the logits": lambda: smoothed(
             1 - smoothing, smoothing / V, logits.softmax(dim=-1).log_softmax(dim=-1)
         )[counted].mean(),
-        "your loss has the wrong sign: it is minus the sum of q · log p": lambda: -each()[counted].mean(),
+        "your loss has the wrong sign; it should be minus the sum of q · log p": lambda: (
+            -each()[counted].mean()
+        ),
     }
     if bool(counted.all()):
         return slips
     return slips | {
         "your loss counts targets that are padding": lambda: each().mean(),
-        "your loss sets padding to 0 and divides by all positions: divide by those that count": lambda: (
+        "your loss sets padding to 0 and divides by all positions; divide by those that count": lambda: (
             each() * counted
         ).mean(),
-        "your loss is a mean of the rows' means: it is one mean over all targets that count, of all rows": lambda: (
-            ((each() * counted).sum(dim=1) / counted.sum(dim=1)).mean()
-        ),
+        "your loss is a mean of the rows' means; it should be one mean over all targets that count, of all "
+        "rows": lambda: ((each() * counted).sum(dim=1) / counted.sum(dim=1)).mean(),
         "your loss skips token 0, whatever pad_id is": lambda: (
             pad_id != 0
             and [
@@ -279,7 +282,8 @@ def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
                 each()[(targets != 0) & counted].mean(),
             ]
         ),
-        "your loss leaves padding out of the right words' part alone: their smoothing does not count either": lambda: [
+        "your loss leaves padding out of only the right words' part; it should leave it out of the smoothing, "
+        "too": lambda: [
             ((1 - smoothing) * right() * counted - smoothing * logs.mean(dim=-1)).sum() / n
             for n in (int(counted.sum()), counted.numel())
         ],
@@ -308,50 +312,50 @@ def translation_slips(found, searches, max_len, ids):
     words = [search.words for search in searches]
     first_end = min((len(search.words) for search in searches if search.ended), default=max_len)
     return {
-        "your translations begin with bos_id: it comes before the first word, and is not returned": lambda: (
+        "your translations begin with bos_id; leave it out, as it only comes before the first word": lambda: (
             is_([[bos, *row] for row in words])
         ),
-        "your translations lack their eos_id: it is one of their words": lambda: (
+        "your translations lack their eos_id; return it as one of their words": lambda: (
             any(search.ended for search in searches)
             and is_([[word for word in row if word != eos] for row in words])
         ),
-        "your translations are filled with eos_id: after the first one comes model.pad_id": lambda: is_(
+        "your translations are filled with eos_id; after the first one should come model.pad_id": lambda: is_(
             words, eos
         ),
         "your translations are filled with 0, whatever model.pad_id is": lambda: pad != 0 and is_(words, 0),
-        "your rows go on after their eos_id: what has ended stays as it is": lambda: by(ids=(pad, bos, -1)),
-        "your search takes one step too many: max_len tokens in all, eos_id included": lambda: by(
-            max_len=max_len + 1
+        "your rows go on after their eos_id; a row that has ended should stay as it is": lambda: by(
+            ids=(pad, bos, -1)
         ),
-        "your search takes one step too few: bos_id does not count among max_len tokens": lambda: by(
+        "your search takes one step too many; it should write max_len tokens in all, eos_id included": lambda: (
+            by(max_len=max_len + 1)
+        ),
+        "your search takes one step too few; bos_id should not count among max_len tokens": lambda: by(
             max_len=max_len - 1
         ),
         "your search ends for all rows when one has ended": lambda: is_([row[:first_end] for row in words]),
-        "your search feeds the last word alone: the model decides by all words written so far": lambda: by(
+        "your search feeds only the last word; it should feed all words written so far": lambda: by(
             slip="the last word alone"
         ),
-        "your beams find what one beam finds: they are ignored, or all begin alike and stay alike": lambda: (
-            has_beams() and by(beams=1)
-        ),
-        "your hypotheses are each continued by their own best word: the best K of all K·V are kept": lambda: (
+        "all your beams are the same, or only one is used; start with one hypothesis per source instead of K "
+        "copies of it": lambda: has_beams() and by(beams=1),
+        "your hypotheses are each continued by their own best word; keep the best K of all K·V": lambda: (
             has_beams() and by(slip="each by its own best")
         ),
-        "your score sums up probabilities: it sums up their logarithms": lambda: (
+        "your score sums up probabilities; it should sum up their logarithms": lambda: (
             has_beams() and is_([search.again(logs=search.logs.exp()).words for search in searches])
         ),
-        "your search returns its last hypothesis: the one with the best score is wanted": lambda: (
+        "your search returns its last hypothesis; it should return the one with the best score": lambda: (
             has_beams() and by(slip="the worst is returned")
         ),
-        "your ended hypotheses leave the search, or keep paying: they stay as they are while among the best": lambda: (
-            has_beams() and by(slip="ended ones leave")
-        ),
-        "your length penalty changes nothing: each sum is divided by its length, up to eos_id, to that power": lambda: (
+        "your ended hypotheses leave the search, or keep paying; they should stay as they are while among the "
+        "best": lambda: has_beams() and by(slip="ended ones leave"),
+        "your length penalty changes nothing; divide each sum by its length, up to eos_id, to that power": lambda: (
             has_penalty() and by(penalty=0.0)
         ),
-        "your length penalty acts on the last choice alone: the score decides at each step, too": lambda: (
+        "your length penalty acts only on the last choice; the score should decide at each step, too": lambda: (
             has_penalty() and by(on_the_way=0.0)
         ),
-        "your last choice is by the sum: the score decides there as at each step": lambda: (
+        "your last choice is by the sum; the score should decide there as at each step": lambda: (
             has_penalty()
             and is_(
                 [
@@ -360,21 +364,19 @@ def translation_slips(found, searches, max_len, ids):
                 ]
             )
         ),
-        "your score multiplies the sum by the length's power: it divides": lambda: (
+        "your score multiplies the sum by the length's power; it should divide by it": lambda: (
             has_penalty() and by(divisor=lambda length, power: max(length, 1) ** -power)
         ),
-        "your length penalty is ((5 + length) / 6) to its power: here the length itself is raised": lambda: (
-            has_penalty() and by(divisor=lambda length, power: ((5 + length) / 6) ** power)
-        ),
+        "your length penalty is ((5 + length) / 6) to its power; it should be the length itself to that "
+        "power": lambda: has_penalty() and by(divisor=lambda length, power: ((5 + length) / 6) ** power),
         "your length counts bos_id as well, which the score does not": lambda: (
             has_penalty() and by(divisor=lambda length, power: (length + 1) ** power)
         ),
         "your length leaves eos_id out, which counts": lambda: (
             has_penalty() and by(divisor=lambda length, power: max(length - 1, 1) ** power)
         ),
-        "your score divides by penalty times length: the length is raised to the power of the penalty": lambda: (
-            has_penalty() and by(divisor=lambda length, power: max(length, 1) * power)
-        ),
+        "your score divides by penalty times length; it should divide by the length to the power of the "
+        "penalty": lambda: has_penalty() and by(divisor=lambda length, power: max(length, 1) * power),
     }
 
 
@@ -567,10 +569,9 @@ def test_shapes(submission, draw):
             return sizes[0] > sizes[1] and other.encode(source) is not None
 
         slips = {
-            "your two vocabularies are exchanged: source_vocab is for what is read, target_vocab for what is written": (
-                reads_the_other
-            ),
-            "your head scores the words of the source's vocabulary: it is the target's that are written": lambda: (
+            "your two vocabularies are exchanged; source_vocab should be for the source, target_vocab for the "
+            "target": (reads_the_other),
+            "your head scores the words of the source's vocabulary; it should score those of the target's": lambda: (
                 found.shape[-1] == sizes[0] != sizes[1]
             ),
         }
@@ -690,7 +691,7 @@ def test_padding_read(submission, draw):
         padded = torch.cat((source, torch.full_like(source[:, :3], pad_id)), dim=1)
         short = remember(model, source)
         reads_padding = (
-            "your encoder reads the padding: its attention needs the padding mask of the source"
+            "your encoder reads the padding; give its attention the padding mask of the source"
             if pad_id == PAD
             else "your masks take token 0 for padding, whatever pad_id is"
         )
@@ -716,7 +717,7 @@ def test_padding_looked_at(submission, draw):
         memory = remember(model, source)
         changed = torch.where((source == pad_id)[..., None], draw.normal(batch=2, time=6, width=12), memory)
         looks_at_padding = (
-            "your decoder looks at the memory's padding: its cross-attention needs the padding mask of the source"
+            "your decoder looks at the memory's padding; give its cross-attention the padding mask of the source"
             if pad_id == PAD
             else "your masks take token 0 for padding, whatever pad_id is"
         )
@@ -766,7 +767,7 @@ def test_positions(submission, draw):
     swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
     other_source, other_target = source % 12 + 1, target % 12 + 1
     read_alike = {
-        "your source has no positions: an encoder alone reads a bag of words": lambda: (
+        "your source has no positions, so the encoder reads a bag of words": lambda: (
             not torch.allclose(score(model, tokens(other_source), target), before, atol=1e-3)
         )
     }
@@ -777,7 +778,7 @@ def test_positions(submission, draw):
     swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
     other_target[:, -1] = target[:, -1]
     written_alike = {
-        "your target has no positions: attention alone takes what was written as a bag of words": lambda: (
+        "your target has no positions, so the order of the words written so far is lost": lambda: (
             not torch.allclose(score(model, source, tokens(other_target))[:, -1], before[:, -1], atol=1e-3)
         )
     }
@@ -788,7 +789,7 @@ def test_positions(submission, draw):
     source = texts(draw, 2, 16, 17)
     source[:, -2:] = torch.tensor([3, 4], device=source.device)
     swapped = score(model, torch.cat((source[:, :-2], source[:, -2:].flip(1)), dim=1), target)
-    with supposing("your last positions are one: max_len words need max_len vectors"):
+    with supposing("your last positions share a vector; max_len words should have max_len of them"):
         expect(swapped, "logits for max_len words", axes=LOGITS).differs_from(
             score(model, source, target), why="the last two of max_len=16 source words were exchanged"
         )
@@ -805,7 +806,7 @@ def test_rows(submission, draw):
     for row in range(3):
         alone = score(model, tokens(source[row : row + 1]), tokens(target[row : row + 1]))
         with supposing(
-            "rows of a batch read each other in your model: something, such as a norm, runs over axis 0"
+            "your model lets rows of a batch read each other, as something in it, such as a norm, runs over axis 0"
         ):
             expect(together[row : row + 1], f"logits of row {row}", axes=LOGITS).same_as(
                 alone, name="the row alone"
@@ -824,14 +825,14 @@ def test_scores(submission, draw):
             "softmaxed  logits  sum to one over the vocabulary",
             "  smoothed_loss and translate apply the softmax; twice is once too often",
             stage="values",
-            cause="your logits are probabilities: the loss and the search take the softmax themselves",
+            cause="your logits are probabilities; leave the softmax to the loss and the search",
         )
     if bool(found.double().logsumexp(dim=-1).abs().max() < 1e-3):
         fail(
             "log-softmaxed  logits  are logarithms of probabilities: none is above zero",
             "  smoothed_loss and translate apply the softmax; the head's scores are to be given as they are",
             stage="values",
-            cause="your logits are logarithms of probabilities: the loss and the search take the softmax themselves",
+            cause="your logits are logarithms of probabilities; leave log_softmax to the loss and the search",
         )
 
 
@@ -874,11 +875,11 @@ def test_sizes(submission, draw):
     }
     with supposing(layers):
         expect(two - one, "parameters that a second layer adds").is_between(
-            matrices, float("inf"), why="to the encoder and to the decoder: three attentions and two networks"
+            matrices, float("inf"), why="one layer for each stack: three attentions and two feed-forward networks"
         )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in (("source_vocab", 20), ("target_vocab", 20), ("d_ff", 30), ("d_model", 24)):
-        with supposing(f"your model makes nothing of {name}; hand it on to the part that it sizes"):
+        with supposing(f"your model ignores {name}; pass it on to the part that it sizes"):
             expect(count(**{name: larger}) - two, f"parameters that {name}={larger} adds").is_between(
                 1, float("inf"), why=f"it was {SIZES[name]}"
             )
@@ -889,7 +890,7 @@ def test_sizes(submission, draw):
         )
     source, target = pair(draw)
     few, many = build(submission, draw, num_heads=2), build(submission, draw, num_heads=4)
-    with supposing("your model makes nothing of num_heads; hand it on to the encoder and to the decoder"):
+    with supposing("your model ignores num_heads; pass it on to the encoder and to the decoder"):
         expect(score(many, source, target), "logits with num_heads=4", axes=LOGITS).differs_from(
             score(few, source, target), why="2 heads with the same parameters give others"
         )
@@ -1077,10 +1078,10 @@ def test_loss_stability(submission, draw):
         logits = draw.normal(batch=3, time=6, token=11, scale=scale, shift=shift)
         found = submission.smoothed_loss(logits, targets)
         slips = {
-            "your loss takes exp of the logits as they are, which overflows; log_softmax does not": lambda: (
+            "your loss takes exp of the logits as they are, which overflows; use log_softmax": lambda: (
                 shift > 0 and not found.isfinite()
             ),
-            "your loss takes the log of a softmax, which is -∞ where it rounds to 0: log_softmax is not": lambda: (
+            "your loss takes the log of a softmax, which is -∞ where it rounds to 0; use log_softmax": lambda: (
                 scale > 1 and not found.isfinite()
             ),
             "your loss takes the log of a softmax and a small number, which cuts off large surprises": lambda: (
@@ -1243,8 +1244,8 @@ def test_length_penalty(submission, draw):
         alone, first = searches[:1], tokens(source[:1])
         found = ask(submission, model, first, 5, beams=3, length_penalty=penalty)
         stops = (
-            "your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until all "
-            "that are kept have ended"
+            "your search ends when the best hypothesis has ended, and another may overtake it; wait until all that "
+            "remain have ended"
         )
         with supposing({stops: lambda: found[0].tolist() == alone[0].again(slip="the best has ended").words}):
             expect_translations(
@@ -1288,9 +1289,7 @@ def test_read_once(submission, draw):
         with precondition("translate must return translations"):
             ask(submission, model, source, 5, beams=beams)
         fingerprint_facts(submission, more_than_once=len(readings) > 1)
-        with supposing(
-            "your search encodes the source at every step: once is enough, since it does not change"
-        ):
+        with supposing("your search encodes the source at every step; encode it once, as it does not change"):
             expect(len(readings), f"how often encode was called, with beams={beams}").is_value(1)
 
 
@@ -1306,7 +1305,7 @@ def test_rests(submission, draw):
         wanted = ask(submission, model, source, 8)
         expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
     model.train()
-    with supposing("your translate leaves the model in the mode it was in: in train mode its dropout acts"):
+    with supposing("your translate never calls model.eval(), so dropout stays on while it writes"):
         expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
             wanted, name="the result in eval mode", why="this model has dropout=0.5 and was in train mode"
         )
@@ -1334,7 +1333,7 @@ def test_restored(submission, draw):
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
             left = (
-                "your translate leaves the model in eval mode: training would continue without dropout"
+                "your translate leaves the model in eval mode, so training would continue without dropout"
                 if training
                 else "your translate leaves the model in train mode, even if it was in eval mode"
             )
@@ -1349,7 +1348,7 @@ def test_restored(submission, draw):
         submission.translate, model.table, source, bos_id=BOS, eos_id=EOS, max_len=4
     )
     with supposing(
-        "your translate restores modes only if the model does not raise: restore them in a finally"
+        "your translate restores modes only if the model does not raise; restore them in a finally"
     ):
         expect(list(modes), "model.training after errors in encode and decode").is_value(
             [True, True, False, False]
@@ -1358,7 +1357,7 @@ def test_restored(submission, draw):
         submission.translate, model.table, source, bos_id=BOS, eos_id=EOS, max_len=4
     )
     with supposing(
-        "your translate switches gradients on again only if the model does not raise: restore them in a finally"
+        "your translate switches gradients on again only if the model does not raise; restore them in a finally"
     ):
         expect(list(recorded), "torch.is_grad_enabled() after errors in encode and decode").is_value(
             [True, True]

@@ -315,7 +315,7 @@ def test_special(submission, draw):
 
     > A special string becomes its own id
     > then the special strings in theirs.
-    > a result depends on the arguments alone.
+    > a result depends only on the arguments.
     """
     letters = Letters(draw)
     a, b = letters.text("ab").encode()
@@ -435,7 +435,7 @@ def test_together(submission, draw):
     """what train learns makes a text shorter, and every text comes back as it was
 
     > For every text `decode(encode(text))` is the text again, to the last space.
-    > a result depends on the arguments alone.
+    > a result depends only on the arguments.
     """
     letters = Letters(draw)
     text = letters.text("bad cab, bad cab!\n  a dead bee fed a cab ")

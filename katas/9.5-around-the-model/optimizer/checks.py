@@ -120,10 +120,10 @@ def clip_slips(gradient, max_norm, whole):
     """Return what mistakes in clipping leave of a gradient; `whole` is the norm of all."""
     own = float(gradient.norm())
     return {
-        "your gradients are clipped one by one: all of them have one norm together, and one factor": lambda: (
+        "your gradients are clipped one by one; all of them should have one norm together, and one factor": lambda: (
             gradient * min(1.0, max_norm / own)
         ),
-        "your short gradients are scaled up to max_norm: below it they stay as they are": lambda: (
+        "your short gradients are scaled up to max_norm; those below it should stay as they are": lambda: (
             whole < max_norm and gradient * max_norm / whole
         ),
         "your entries are cut at max_norm one by one, which changes the direction": lambda: gradient.clamp(
@@ -427,7 +427,7 @@ def test_left(submission, draw):
         after = made.step(given)
         for place, gradient in enumerate(made.gradients()):
             slips = {
-                "your step empties the gradients: they stay as they are": lambda: (
+                "your step empties the gradients; it should leave them as they are": lambda: (
                     gradient is None or not gradient.any()
                 ),
                 "your decay is written into parameter.grad, which is not yours, and goes through the moments": lambda: (
@@ -443,7 +443,7 @@ def test_left(submission, draw):
             fail(
                 f"no leaf  after 2 steps no gradient reaches parameter {place} any more",
                 stage="gradient",
-                cause="your step makes parameters that are not leaves or take no gradient: change their numbers alone",
+                cause="your step makes parameters that are not leaves or take no gradient; change only their numbers",
             )
         expect(gradient, f"gradient {place} of a loss after 2 steps", axes=ROWS).equals(gradients[0][place])
     for recorded in (True, False):

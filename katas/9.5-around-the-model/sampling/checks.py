@@ -76,23 +76,23 @@ def filter_slips(found, right, logits, amount):
         )
 
     return slips | {
-        f"your {name} sets the other logits to 0, which is a score like any other: -inf is none": lambda: (
+        f"your {name} sets the other logits to 0, which is a score like any other; set them to -inf": lambda: (
             filled(lambda rest: (rest == 0).all())
         ),
-        "your removed logits are -1e9: only -inf can never be drawn": lambda: filled(
-            lambda rest: (rest == -1e9).all()
+        "your removed logits are -1e9; set them to -inf, the only number that can never be drawn": lambda: (
+            filled(lambda rest: (rest == -1e9).all())
         ),
-        f"your {name} fills what it removes with a finite number: only -inf can never be drawn": lambda: (
+        f"your {name} fills removed logits with a finite number; use -inf, the only one never drawn": lambda: (
             filled(lambda rest: (rest != 0).all() and (rest != -1e9).all())
         ),
-        f"your {name} returns probabilities: a filter gives logits back": lambda: [
+        f"your {name} returns probabilities; a filter should return logits": lambda: [
             right(logits, amount).softmax(-1),
             logits.softmax(-1) * kept,
         ],
-        f"your {name} returns which tokens stay, as ones and zeros: a filter gives logits back": lambda: (
+        f"your {name} returns which tokens stay, as ones and zeros; a filter should return logits": lambda: (
             torch.equal(found.to(torch.float32), kept.float())
         ),
-        f"your {name} keeps what it should remove, and removes what it should keep": lambda: (
+        f"your {name} removes the logits that it should keep, and keeps the others": lambda: (
             logits.masked_fill(kept, -math.inf)
         ),
         f"your {name} removes nothing": lambda: logits,
@@ -107,14 +107,14 @@ def top_k_slips(logits, k):
     ranks, V = logits.argsort(-1, descending=True).argsort(-1), logits.shape[-1]
     least = logits.sort(-1, descending=True).values[..., : min(k, V)][..., -1]
     return {
-        "your top_k keeps one token too few: the k-th is kept as well": lambda: keeping(
+        "your top_k keeps one token too few; it should keep the k-th as well": lambda: keeping(
             logits, ranks < k - 1
         ),
-        "your top_k keeps one token more than k: its limit is the logit after the k-th": lambda: keeping(
+        "your top_k keeps one token more than k, as its limit is the logit after the k-th": lambda: keeping(
             logits, ranks < k + 1
         ),
         "your top_k keeps the k worst tokens": lambda: keeping(logits, ranks >= V - k),
-        "your top_k has one limit for all rows: each row keeps its own k best": lambda: [
+        "your top_k has one limit for all rows; each row should keep its own k best": lambda: [
             keeping(logits, logits >= limit)
             for limit in (
                 least.min(),
@@ -123,7 +123,7 @@ def top_k_slips(logits, k):
                 logits.flatten().topk(min(k, V)).values[-1],
             )
         ],
-        "your top_k returns the k best logits alone: all V come back, the others as -inf": lambda: (
+        "your top_k returns only the k best logits; it should return all V, the others as -inf": lambda: (
             logits.topk(min(k, V)).values
         ),
         "your top_k puts the best logits first: each has to stay at its token's place": lambda: keeping(
@@ -151,36 +151,37 @@ def top_p_slips(logits, p):
         return [keeping(logits, torch.zeros_like(form).scatter(-1, places, form)) for form in forms]
 
     return {
-        "your top_p drops the token with which p is reached: it still belongs to the set": lambda: [
+        "your top_p drops the token with which p is reached; it should keep that one too": lambda: [
             back((sums <= p) | first),
             back((sums < p) | first),
         ],
-        "your top_p drops all tokens where the best alone has more than p: one always stays": lambda: [
+        "your top_p drops all tokens where the best one has more than p by itself; it should always keep one": lambda: [
             back(sums <= p),
             back(sums < p),
         ],
         "your top_p keeps one token more than those that reach p": lambda: back(
             torch.cat((first[..., :1], keep[..., :-1]), dim=-1)
         ),
-        "your top_p goes back to the tokens' places by gather(order): that is the way there, scatter is the way back": (
+        "your top_p goes back to the tokens' places by gather(order), which is the way there; use scatter for the "
+        "way back": (
             lambda: [keeping(ordered, keep).gather(-1, order), keeping(logits, keep.gather(-1, order))]
         ),
-        "your top_p leaves its decisions in sorted order: they have to go back to the tokens' own places": lambda: (
+        "your top_p leaves its decisions in sorted order; they should go back to the tokens' own places": lambda: (
             keeping(logits, keep)
         ),
-        "your top_p returns the logits sorted: each has to stay at its token's place": lambda: keeping(
+        "your top_p returns the logits sorted; each should stay at its token's place": lambda: keeping(
             ordered, keep
         ),
-        "your top_p sums probabilities in the order of the tokens: sum from the best one on": lambda: [
+        "your top_p sums probabilities in the order of the tokens; sum from the best one on": lambda: [
             keeping(logits, own.cumsum(-1) - own < p),
             keeping(logits, own.cumsum(-1) <= p),
         ],
-        "your top_p sums from the least likely token up: begin with the best": upwards,
-        "your top_p sums logits: probabilities are what sums up to 1": lambda: [
+        "your top_p sums from the least likely token up; begin with the best": upwards,
+        "your top_p sums logits; sum probabilities, which add up to 1": lambda: [
             back((ordered.cumsum(-1) - ordered < p) | first),
             back(ordered.cumsum(-1) <= p),
         ],
-        "your top_p takes exp(logits) for probabilities: only the softmax makes them sum up to 1": lambda: (
+        "your top_p takes exp(logits) for probabilities; use the softmax, which makes them sum to 1": lambda: (
             back((ordered.exp().cumsum(-1) - ordered.exp() < p) | first)
         ),
         "your top_p asks each token for a probability of its own: it is their sum that has to reach p": lambda: [
@@ -196,20 +197,18 @@ def min_p_slips(logits, p):
     shares, best = logits.softmax(-1), logits.amax(-1, keepdim=True)
     top = shares.amax(-1, keepdim=True)
     return {
-        "your min_p asks for a probability of p: p times that of the best token is enough": lambda: keeping(
-            logits, shares >= p
-        ),
-        "your min_p multiplies the best logit by p: shares of probabilities are differences of logits": lambda: [
+        "your min_p keeps only probabilities above p; it should keep those above p times that of the best "
+        "token": lambda: keeping(logits, shares >= p),
+        "your min_p multiplies the best logit by p; add log(p) to it, as shares of probabilities are differences "
+        "of logits": lambda: [
             keeping(logits, logits >= p * best),
             keeping(logits, logits >= best - p),
         ],
-        "your min_p compares all rows with the best token of the batch: each row has a best one of its own": lambda: (
-            keeping(logits, shares >= p * shares.max())
-        ),
-        "your min_p drops what is exactly p times as likely as the best: with p = 1 the best itself goes": lambda: (
-            keeping(logits, shares > p * top)
-        ),
-        "your min_p asks for a part of what is left: p times the best token's probability is the limit": lambda: [
+        "your min_p compares all rows with the best token of the batch; it should compare each row with its own "
+        "best one": lambda: keeping(logits, shares >= p * shares.max()),
+        "your min_p drops tokens that are exactly p times as likely as the best, so with p = 1 the best itself "
+        "goes": lambda: keeping(logits, shares > p * top),
+        "your min_p takes its limit from the rest; the limit should be p times the best token's probability": lambda: [
             keeping(logits, shares >= limit) for limit in (top - p, (1 - p) * top)
         ],
     }
@@ -225,35 +224,35 @@ def penalty_slips(logits, tokens, penalty):
 
     smaller, larger = logits / penalty, logits * penalty
     return {
-        "your penalty divides logits below 0 as well, which makes their tokens likelier: multiply those": lambda: (
+        "your penalty divides logits below 0 as well, which makes their tokens likelier; multiply those": lambda: (
             scaled(occurred, smaller, smaller)
         ),
-        "your penalty multiplies logits above 0 and divides the others: it rewards repetition": lambda: (
+        "your penalty multiplies logits above 0 and divides the others, so it rewards repetition": lambda: (
             scaled(occurred, larger, smaller)
         ),
-        "your penalty multiplies every logit: above 0 that makes a token more likely, so divide there": lambda: (
+        "your penalty multiplies every logit, which makes a token more likely above 0; divide there": lambda: (
             scaled(occurred, larger, larger)
         ),
-        "your penalty is subtracted from the logits: above 0 they are divided by it, others multiplied": lambda: [
+        "your penalty is subtracted from the logits; divide those above 0 by it, and multiply the others": lambda: [
             logits - occurred * amount for amount in (penalty, math.log(penalty))
         ],
-        "your penalty is for the tokens that have not occurred": lambda: scaled(~occurred, smaller, larger),
-        "your penalty acts on every token: those that have not occurred keep their logits": lambda: scaled(
-            torch.ones_like(occurred), smaller, larger
+        "your penalty lowers the tokens that have not occurred": lambda: scaled(~occurred, smaller, larger),
+        "your penalty acts on every token; those that have not occurred should keep their logits": lambda: (
+            scaled(torch.ones_like(occurred), smaller, larger)
         ),
-        "your penalty is applied each time that a token occurred: once is enough": lambda: scaled(
+        "your penalty is applied each time that a token occurred; apply it once": lambda: scaled(
             occurred, logits / penalty**counts, logits * penalty**counts
         ),
-        "your penalty takes the tokens of all rows together: each row has its own text": lambda: scaled(
-            anywhere, smaller, larger
+        "your penalty takes the tokens of all rows together; each row should use its own text": lambda: (
+            scaled(anywhere, smaller, larger)
         ),
-        "your penalty acts on the latest token alone: all that have occurred are penalised": lambda: scaled(
+        "your penalty acts on only the latest token; it should act on all that have occurred": lambda: scaled(
             one_hot(tokens[:, -1], V).bool(), smaller, larger
         ),
-        "your penalty acts on logits above 0 alone: others are multiplied": lambda: scaled(
+        "your penalty acts on only logits above 0; multiply the others": lambda: scaled(
             occurred, smaller, logits
         ),
-        "your penalty acts on logits of 0 or less alone: others are divided": lambda: scaled(
+        "your penalty acts on only logits of 0 or less; divide the others": lambda: scaled(
             occurred, logits, larger
         ),
     }
@@ -266,40 +265,41 @@ def perplexity_slips(logits, targets, pad_id=None):
     rows = [loss[own] for loss, own in zip(losses, counted, strict=True)]
     each = torch.stack([row.mean() for row in rows if len(row)])
     return {
-        "your perplexity is the mean loss: exp of it is wanted": lambda: mean,
-        "your perplexity is 2 to the power of a loss in nats: the base has to be that of the logarithm, e": lambda: (
+        "your perplexity is the mean loss; it should be exp of it": lambda: mean,
+        "your perplexity is 2 to the power of a loss in nats; the base should be that of the logarithm, e": lambda: (
             2**mean
         ),
-        "your perplexity is exp of the sum of the losses: take their mean": lambda: (
+        "your perplexity is exp of the sum of the losses; take their mean": lambda: (
             losses[counted].sum().exp()
         ),
-        "your perplexity is exp of minus the loss: -log p is above 0": lambda: (-mean).exp(),
-        "your perplexity is the mean of each row's: the mean is over all targets, before exp": lambda: [
+        "your perplexity is exp of minus the loss; it should be exp of the loss, the mean of -log "
+        "p": lambda: (-mean).exp(),
+        "your perplexity is the mean of each row's; take the mean over all targets, before exp": lambda: [
             each.exp().mean(),
             each.mean().exp(),
         ],
-        "your perplexity takes the mean of the probabilities: take the mean of their logarithms": lambda: (
+        "your perplexity takes the mean of the probabilities; take the mean of their logarithms": lambda: (
             1 / (-losses[counted]).exp().mean()
         ),
-        "your perplexity is the mean of each target's exp(-log p): take the mean first, exp after it": lambda: (
+        "your perplexity is the mean of each target's exp(-log p); take the mean first, exp after it": lambda: (
             losses[counted].exp().mean()
         ),
-        "your perplexity shifts the targets by one: they belong to the logits as they are": lambda: (
+        "your perplexity shifts the targets by one; use them as they are, as they match the logits": lambda: (
             (-logits[:, :-1].log_softmax(-1).gather(-1, targets[:, 1:, None])[..., 0]).mean().exp()
         ),
-        "your perplexity counts padding: targets that are pad_id are left out of the mean": lambda: (
+        "your perplexity counts padding; leave targets that are pad_id out of the mean": lambda: (
             losses.mean().exp()
         ),
-        "your perplexity divides by all targets: divide by those that count": lambda: (
+        "your perplexity divides by all targets; divide by those that count": lambda: (
             (losses * counted).mean().exp()
         ),
         "your perplexity leaves target 0 out even when there is no pad_id": lambda: (
             losses[targets != 0].mean().exp()
         ),
-        "your perplexity takes log_softmax over the positions: it is over the vocabulary, the last axis": lambda: (
+        "your perplexity takes log_softmax over the positions; take it over the vocabulary, the last axis": lambda: (
             (-logits.log_softmax(1).gather(-1, targets[..., None])[..., 0][counted].mean()).exp()
         ),
-        "your perplexity takes the softmax twice: log_softmax takes the logits": lambda: (
+        "your perplexity takes the softmax twice; give log_softmax the logits": lambda: (
             -logits.softmax(-1).log_softmax(-1).gather(-1, targets[..., None])[..., 0][counted].mean()
         ).exp(),
     }
@@ -520,7 +520,7 @@ def right_perplexity(logits, targets, pad_id=None):
 def expect_perplexity(submission, *given, **named):
     found = submission.perplexity(*given, **named)
     with supposing(
-        {"your perplexity is a tensor: a Python float is asked for": lambda: torch.is_tensor(found)}
+        {"your perplexity is a tensor; it should be a Python float": lambda: torch.is_tensor(found)}
     ):
         expect(found, "perplexity").is_scalar(float)
     wanted = oracle(right_perplexity, *given, *named.values())

@@ -222,11 +222,14 @@ class Patient:
                 state[f"{part}.bias"].zero_()
 
         return {
-            "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it": lambda: [
+            "your zeros are in w_o's output, to which every head writes; put them in the head's columns of its "
+            "input": lambda: [
                 by(rows),
                 by(rows_and_bias),
             ],
-            "your w_o loses its bias, too: the bias belongs to no head": lambda: by(columns_and_bias),
+            "your w_o loses its bias, too; it should keep it, as the bias belongs to no head": lambda: by(
+                columns_and_bias
+            ),
             "your ablate_heads changes nothing of what the model computes": lambda: (
                 self.right().value.float()
             ),
@@ -503,7 +506,7 @@ def test_story_weights(submission, draw):
 
 
 def clusters(draw, labels, count=6, width=5, spread=0.2, dtype=torch.int64):
-    """Return features [N, D] around a far apart center for each label, and labels [N], shuffled."""
+    """Return features [N, D] around a far apart centre for each label, and labels [N], shuffled."""
     centers = 4.0 * torch.eye(width, device=draw.device)[: len(labels)]
     which = torch.arange(len(labels), device=draw.device).repeat(count)
     which = which[draw.permutation(len(which))]

@@ -78,46 +78,46 @@ def weight_slips(query, key, causal=False):
     products, keys = (q @ k.mT) * seen, seen.sum(dim=-1, keepdim=True)
     scores = query.cpu().double() @ key.cpu().double().mT
     return {
-        "your features are relu(x): φ(x) is elu(x) + 1, which is never 0": lambda: with_features(F.relu),
-        "your features are elu(x) without the 1: they may be negative, and their sums zero": lambda: (
+        "your features are relu(x); φ(x) should be elu(x) + 1, which is never 0": lambda: with_features(
+            F.relu
+        ),
+        "your features are elu(x) without the 1, so they may be negative, and their sums zero": lambda: (
             with_features(F.elu)
         ),
-        "your features are exp(x): above 0 they grow as x + 1 does, not faster": lambda: with_features(
+        "your features are exp(x); above 0 they should grow as x + 1 does, not faster": lambda: with_features(
             torch.exp
         ),
-        "your features are relu(x) + 1: below 0 they are exp(x)": lambda: with_features(
+        "your features are relu(x) + 1; below 0 they should be exp(x)": lambda: with_features(
             lambda x: F.relu(x) + 1
         ),
-        "your features are softmaxes: φ(x) is elu(x) + 1": lambda: [
+        "your features are softmaxes; φ(x) should be elu(x) + 1": lambda: [
             by(query.cpu().double().softmax(-1), key.cpu().double().softmax(axis)) for axis in (-1, -2)
         ],
-        "your keys are used as they are: φ is applied to queries and to keys": lambda: by(
-            q, key.cpu().double()
-        ),
-        "your queries are used as they are: φ is applied to queries and to keys": lambda: by(
+        "your keys are used as they are; apply φ to queries and to keys": lambda: by(q, key.cpu().double()),
+        "your queries are used as they are; apply φ to queries and to keys": lambda: by(
             query.cpu().double(), k
         ),
-        "your weights are a softmax of scores: here they are products of features": lambda: [
+        "your weights are a softmax of scores; here they should be products of features": lambda: [
             (scores * scale).masked_fill(seen == 0, -torch.inf).softmax(-1).float()
             for scale in (1.0, query.shape[-1] ** -0.5)
         ],
-        "your sums are not divided: weights have to add up to 1": lambda: products.float(),
-        "your sums are divided by the number of keys: divide by the sum of the weights": lambda: [
+        "your sums are not divided; weights have to add up to 1": lambda: products.float(),
+        "your sums are divided by the number of keys; divide by the sum of the weights": lambda: [
             (products / count).float() for count in (keys, k.shape[-2])
         ],
-        "your denominator is the mean over the keys: it is the sum of the weights": lambda: [
+        "your denominator is the mean over the keys; it should be the sum of the weights": lambda: [
             (products / products.sum(-1, keepdim=True) * count).float() for count in (keys, k.shape[-2])
         ],
-        "your denominator is the sum of the keys' features: each query's own features belong into it": lambda: (
+        "your denominator is the sum of the keys' features; multiply it by each query's own features": lambda: (
             (products / k.sum()).float()
         ),
-        "your weights add up to 1 over queries: for each query they add up to 1 over keys": lambda: (
+        "your weights add up to 1 over queries; for each query they should add up to 1 over keys": lambda: (
             products / products.sum(dim=-2, keepdim=True)
         ).float(),
-        "your causal denominator is the sum over all keys: it is over those that the query sees": lambda: (
+        "your causal denominator is the sum over all keys; it should be over those that the query sees": lambda: (
             causal and (products / (q @ k.mT).sum(-1, keepdim=True)).float()
         ),
-        "your causal denominator is the sum over the positions so far, of queries too: it is over keys alone": lambda: (
+        "your causal denominator is a sum over earlier queries too; it should be over only the keys": lambda: (
             causal and (products / products.sum(-1, keepdim=True).cumsum(-2)).float()
         ),
     }
@@ -139,13 +139,12 @@ def block_slips(query, key, value, found):
         return found
 
     return {
-        "your blocks count their own keys twice: in the sum of what lies before, and under the mask as well": lambda: (
-            by(lambda own: 1 + own.double())
-        ),
-        "your blocks do not see what lies before them: sums carry over from block to block": lambda: by(
+        "your blocks count their own keys twice, in the sum of the keys before them, and under the mask as "
+        "well": lambda: by(lambda own: 1 + own.double()),
+        "your blocks do not see the keys before them; sums should carry over from block to block": lambda: by(
             lambda own: own.double()
         ),
-        "your causal attention leaves out what fills no block: the last positions are lost": lambda: (
+        "your causal attention leaves out the positions that fill no block, so the last ones are lost": lambda: (
             not found[-1:].isfinite().all() or not found[-1:].any()
         ),
     }
@@ -173,45 +172,43 @@ def mixture_slips(x, state, mask=None):
         return q, linear(x, state, "w_k"), linear(x, state, "w_v")
 
     slips = {
-        "your short sequences take the last columns of the mixtures: they take the first T": lambda: by(
-            [state[name][:, -time:] for name in MIXTURES]
+        "your short sequences take the last columns of the mixtures; they should take the first T": lambda: (
+            by([state[name][:, -time:] for name in MIXTURES])
         ),
-        "your values are mixed with key_projection: they have a mixture of their own": lambda: by(
+        "your values are mixed with key_projection; they should be mixed with value_projection": lambda: by(
             [first[0], first[0]]
         ),
-        "your keys are mixed with value_projection: they have a mixture of their own": lambda: by(
+        "your keys are mixed with value_projection; they should be mixed with key_projection": lambda: by(
             [first[1], first[1]]
         ),
         "your keys are mixed with value_projection and your values with key_projection": lambda: by(
             first[::-1]
         ),
-        "your mixtures are divided by the length: they are sums, with the weights that the parameters have": lambda: [
-            by([each / n for each in first]) for n in (time, LONGEST)
-        ],
-        "your mixtures are softmaxed over positions: the parameters are the weights, as they are": lambda: [
+        "your mixtures are divided by the length; they should be sums, with the weights that the parameters "
+        "have": lambda: [by([each / n for each in first]) for n in (time, LONGEST)],
+        "your mixtures are softmaxed over positions; use the parameters as weights, as they are": lambda: [
             by([each.softmax(-1) for each in first]),
             by([state[name].softmax(-1)[:, :time] for name in MIXTURES]),
         ],
-        "your scores are not scaled: divide them by the square root of the head's width": lambda: by(
+        "your scores are not scaled; divide them by the square root of the head's width": lambda: by(
             scale=1.0
         ),
-        "your scores are divided by sqrt(D): a head is D / H wide": lambda: by(scale=D**-0.5),
-        "your scores are divided by sqrt(k): the head's width counts, not the number of mixtures": lambda: by(
-            scale=MIXED**-0.5
+        "your scores are divided by sqrt(D); divide by sqrt(D / H), as a head is D / H wide": lambda: by(
+            scale=D**-0.5
         ),
+        "your scores are divided by sqrt(k), the number of mixtures; divide by the root of the head's "
+        "width": lambda: by(scale=MIXED**-0.5),
         "your attention has one head, whatever num_heads is": lambda: by(heads=1),
-        "your heads are returned as they are: w_o comes last": lambda: by(last=False),
-        "your values come from w_k: they have a projection of their own": lambda: by(
-            blank=lambda q, k, v: (q, k, k)
-        ),
-        "your layer adds x to its output: it is attention alone": lambda: (
+        "your heads are returned as they are; pass them through w_o last": lambda: by(last=False),
+        "your values come from w_k; they should come from w_v": lambda: by(blank=lambda q, k, v: (q, k, k)),
+        "your layer adds x to its output; it should be only attention": lambda: (
             by() + (x if mask is None else x[mask.cpu()]).float()
         ),
     }
     if mask is None:
         return slips
     return slips | {
-        "your mask does nothing: keys and values of padding are 0 in every mixture": lambda: by(
+        "your mask does nothing; keys and values of padding should be 0 in every mixture": lambda: by(
             blank=unblotted
         ),
         "your mask takes the padding out of the keys, and leaves it in the values": lambda: by(
@@ -220,7 +217,7 @@ def mixture_slips(x, state, mask=None):
         "your mask takes the padding out of the values, and leaves it in the keys": lambda: by(
             blank=lambda q, k, v: (q, linear(x, state, "w_k"), v)
         ),
-        "your mask sets x to 0: then w_k and w_v add their biases, and padding is in every mixture again": lambda: (
+        "your mask sets x to 0, but w_k and w_v add their biases, so padding is in every mixture again": lambda: (
             by(
                 blank=lambda q, k, v: (
                     q,
@@ -228,7 +225,7 @@ def mixture_slips(x, state, mask=None):
                 )
             )
         ),
-        "your mask blots out the real positions: True is what stays": lambda: by(
+        "your mask blots out the real positions; it should keep those where it is True": lambda: by(
             blank=lambda q, k, v: (
                 q,
                 *(torch.where(real, 0.0, linear(x, state, name)) for name in ("w_k", "w_v")),
@@ -427,16 +424,15 @@ def test_causal(submission, draw):
     touched = seen.detach().abs().cpu() > 1e-7
     every = torch.ones(length, length, dtype=torch.bool)
     patterns = {
-        "your causal attention sees all keys: query i sees keys 0 to i": lambda: every,
-        "your queries do not see their own key: query i sees keys 0 to i, and the first one has no other": lambda: (
-            every.tril(-1)
-        ),
-        "your queries see the key after them: query i sees keys 0 to i": lambda: every.tril(1),
-        "your causal sums run from the right: query i sees what comes before it": lambda: [
+        "your causal attention sees all keys; query i should see keys 0 to i": lambda: every,
+        "your queries do not see their own key; query i should see keys 0 to i, and the first one has no "
+        "other": lambda: every.tril(-1),
+        "your queries see the key after them; query i should see keys 0 to i": lambda: every.tril(1),
+        "your causal sums run from the right; query i should see the keys up to its own": lambda: [
             every.triu(),
             every.triu(1),
         ],
-        "your queries see their own key alone: query i sees keys 0 to i": lambda: every.tril().triu(),
+        "your queries see only their own key; query i should see keys 0 to i": lambda: every.tril().triu(),
     }
     with supposing(patterns):
         expect(touched, "whether the query sees the key", axes=WEIGHTS, picture="mask").equals(every.tril())

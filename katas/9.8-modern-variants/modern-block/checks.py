@@ -96,7 +96,7 @@ def norm_slips(x, weight, eps=1e-6):
     square = x.square().mean(-1, keepdim=True)
     every = tuple(range(x.ndim))
     return {
-        "your norm subtracts the mean as LayerNorm does: RMSNorm leaves it in": lambda: [
+        "your norm subtracts the mean as LayerNorm does; RMSNorm should leave it in": lambda: [
             rms(x - x.mean(-1, keepdim=True), weight, eps),
             F.layer_norm(x, x.shape[-1:], weight, None, eps),
         ],
@@ -105,29 +105,28 @@ def norm_slips(x, weight, eps=1e-6):
             x * (square + eps).sqrt() * weight,
             x / (square + eps).rsqrt() * weight,
         ],
-        "your norm divides by the vector's length: the mean of the squares is wanted, not their sum": lambda: [
+        "your norm divides by the vector's length; take the mean of the squares, not their sum": lambda: [
             x / (x.square().sum(-1, keepdim=True) + eps).sqrt() * weight,
             x / (x.norm(dim=-1, keepdim=True) + eps) * weight,
         ],
-        "your norm takes one mean over the whole tensor: each position has its own": lambda: (
+        "your norm takes one mean over the whole tensor; each position should have its own": lambda: (
             x / (x.square().mean(every, keepdim=True) + eps).sqrt() * weight
         ),
-        "your norm takes its mean over the positions: each position has its own, over the columns": lambda: (
+        "your norm takes its mean over the positions; each position should have its own, over the columns": lambda: (
             x.ndim > 1 and x / (x.square().mean(-2, keepdim=True) + eps).sqrt() * weight
         ),
         "your norm does not multiply by its weight": lambda: rms(x, 1.0, eps),
-        "your norm multiplies by 1 + weight: the weight begins with ones": lambda: rms(x, 1 + weight, eps),
-        "your norm adds its weight: it multiplies by it": lambda: rms(x, 1.0, eps) + weight,
-        "your eps is added to the root: it belongs under it, to the mean of the squares": lambda: (
+        "your norm multiplies by 1 + weight; multiply by the weight itself, which should begin as "
+        "ones": lambda: rms(x, 1 + weight, eps),
+        "your norm adds its weight; it should multiply by it": lambda: rms(x, 1.0, eps) + weight,
+        "your eps is added to the root; add it under the root, to the mean of the squares": lambda: (
             x / (square.sqrt() + eps) * weight
         ),
-        "your norm does not use the eps it is given: it belongs under the root, to the mean of the squares": lambda: (
+        "your norm does not use the eps it is given; add it under the root, to the mean of the squares": lambda: (
             [rms(x, weight, other) for other in (0.0, 1e-6, 1e-5, 1e-8) if other != eps]
         ),
-        "your eps is squared: it is added to the mean of the squares as it is": lambda: rms(
-            x, weight, eps**2
-        ),
-        "your eps is added to the sum of the squares: it belongs to their mean": lambda: rms(
+        "your eps is squared; add it as it is to the mean of the squares": lambda: rms(x, weight, eps**2),
+        "your eps is added to the sum of the squares; add it to their mean": lambda: rms(
             x, weight, eps / x.shape[-1]
         ),
     }
@@ -181,53 +180,52 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
         return turned(heads.transpose(1, 2).flatten(2)).unflatten(-1, (-1, d)).transpose(1, 2)
 
     return {
-        "your shared heads lie as 0 1 0 1: neighbours share, so 0 0 1 1 is wanted (repeat_interleave)": lambda: (
+        "your shared heads lie as 0 1 0 1; they should lie as 0 0 1 1, which repeat_interleave makes": lambda: (
             by(share=lambda heads: heads.repeat(1, copies, 1, 1))
         ),
-        "your query heads all read the first head of keys and values: each group has its own": lambda: by(
-            share=lambda heads: heads[:, :1]
+        "your query heads all read the first head of keys and values; each group should read its own": lambda: (
+            by(share=lambda heads: heads[:, :1])
         ),
-        "your query heads are cut across the columns: head h has columns h · d to (h + 1) · d - 1": lambda: (
+        "your query heads are cut across the columns; head h should have columns h · d to (h + 1) · d - 1": lambda: (
             by(
                 queries=lambda q: turned(
                     q.transpose(1, 2).flatten(2).unflatten(-1, (d, num_heads)).permute(0, 3, 1, 2)
                 )
             )
         ),
-        "your rotation pairs column i with i + d/2: neighbours, 2i and 2i + 1, are a pair": lambda: turning(
-            half=True
+        "your rotation pairs column i with i + d/2; neighbours, 2i and 2i + 1, should be a pair": lambda: (
+            turning(half=True)
         ),
-        "your pairs are columns i and i + d/2 and your angles those of 2i and 2i + 1: follow one convention": lambda: (
+        "your pairs are columns i and i + d/2 and your angles those of 2i and 2i + 1; follow one convention": lambda: (
             by(queries=halves_by_neighbours, keys=halves_by_neighbours)
         ),
-        "your rotation goes the other way: the sign of the sine is wrong": lambda: turning(other_way=True),
-        "your queries and keys are not turned: nothing tells where they are": lambda: by(
+        "your rotation goes the other way, as the sign of the sine is wrong": lambda: turning(other_way=True),
+        "your queries and keys are not turned, so nothing tells where they are": lambda: by(
             queries=as_it_is, keys=as_it_is
         ),
-        "your keys are not turned, only queries: scores depend on the query's place, not on the distance": lambda: (
+        "your keys are not turned, only queries, so scores depend on the query's place, not on the distance": lambda: (
             by(keys=as_it_is)
         ),
-        "your queries are not turned, only keys: scores depend on the key's place, not on the distance": lambda: (
+        "your queries are not turned, only keys, so scores depend on the key's place, not on the distance": lambda: (
             by(queries=as_it_is)
         ),
-        "your values are turned as well: only queries and keys are": lambda: by(values=turned),
-        "your angles have another exponent: pair i turns by position · 10000^(-2i / d)": lambda: [
+        "your values are turned as well; only queries and keys should be": lambda: by(values=turned),
+        "your angles have another exponent; pair i should turn by position · 10000^(-2i / d)": lambda: [
             turning(angles=lambda where, power=power: where * 10000.0**-power)
             for power in (columns / (2 * d), 2 * columns / d, columns / d_model, torch.arange(d // 2) / d)
         ],
         "your rotation's base is not 10000": lambda: [turning(base=base) for base in (5e5, 1e6, 1e5, 1e3)],
-        "your queries and keys are turned before they are split: the frequencies are those of a head's width": lambda: [
-            by(queries=whole, keys=keys) for keys in (whole, turned)
-        ],
-        "your heads are returned as they are: w_o is to mix them": lambda: mixed(
+        "your queries and keys are turned before they are split; the frequencies should be those of a head's "
+        "width": lambda: [by(queries=whole, keys=keys) for keys in (whole, turned)],
+        "your heads are returned as they are; w_o should mix them": lambda: mixed(
             x, [*weights[:3], torch.eye(d_model, dtype=torch.float64)], counts
         ).float(),
-        "your scores are divided by the root of d_model: a head's width is what counts": lambda: by(
+        "your scores are divided by the root of d_model; divide by the root of a head's width": lambda: by(
             width=d_model
         ),
         "your scores are not divided by the root of a head's width": lambda: by(width=1),
-        "your scores are divided by a head's width: its root is wanted": lambda: by(width=d * d),
-        "your attention has no causal mask: every position sees what comes after it": lambda: by(
+        "your scores are divided by a head's width; divide by its root": lambda: by(width=d * d),
+        "your attention has no causal mask, so every position sees those after it": lambda: by(
             mask=torch.zeros(time, time, dtype=torch.bool)
         ),
         "your mask lets every position see the next one": lambda: by(
@@ -251,22 +249,24 @@ def feed_slips(x, gate, linear1, linear2):
 
     g, h = F.linear(x, gate), F.linear(x, linear1)
     return {
-        "your gate and linear1 have each other's work: silu is applied to gate(x)": lambda: by(g, F.silu(h)),
+        "your gate and linear1 have each other's work; apply silu to gate(x)": lambda: by(g, F.silu(h)),
         "your feed-forward network does not use its gate": lambda: [
             by(F.silu(h), 1),
             by(F.relu(h), 1),
             by(F.gelu(h), 1),
         ],
         "your feed-forward network does not use linear1": lambda: by(F.silu(g), 1),
-        "your gate is a plain sigmoid: silu(a) is a · sigmoid(a)": lambda: by(g.sigmoid(), h),
-        "your gate goes through gelu, which makes it GEGLU: SwiGLU has silu": lambda: [
+        "your gate is a plain sigmoid; it should be silu(a), a · sigmoid(a)": lambda: by(g.sigmoid(), h),
+        "your gate goes through gelu, which makes it GEGLU; SwiGLU should have silu": lambda: [
             by(F.gelu(g), h),
             by(F.gelu(g, approximate="tanh"), h),
         ],
-        "your gate goes through relu: SwiGLU has silu": lambda: by(F.relu(g), h),
-        "your gate has no silu: it is silu(gate(x))": lambda: by(g, h),
-        "your silu acts on the product: it acts on gate(x) alone": lambda: by(F.silu(g * h), 1),
-        "your gate and linear1 are added: they are multiplied": lambda: F.linear(F.silu(g) + h, linear2),
+        "your gate goes through relu; SwiGLU should have silu": lambda: by(F.relu(g), h),
+        "your gate has no silu; it should be silu(gate(x))": lambda: by(g, h),
+        "your silu acts on the product; it should act only on gate(x)": lambda: by(F.silu(g * h), 1),
+        "your gate and linear1 are added; they should be multiplied": lambda: F.linear(
+            F.silu(g) + h, linear2
+        ),
     }
 
 
@@ -317,32 +317,34 @@ def part_slips(model, tokens):
         return step
 
     return {
-        "your layers pass on what feed_forward gives: it is added to the stream": lambda: of(stack(second=0)),
-        "your layers pass on what attention gives: it is added to the stream": lambda: of(stack(first=0)),
-        "your layers pass on what a sublayer gives: it is added to the stream": lambda: of(
+        "your layers pass on only feed_forward's output; add it to the stream": lambda: of(stack(second=0)),
+        "your layers pass on only attention's output; add it to the stream": lambda: of(stack(first=0)),
+        "your layers pass on only a sublayer's output; add it to the stream": lambda: of(
             stack(first=0, second=0)
         ),
-        "your norm1 and norm2 are exchanged: norm1 is attention's": lambda: of(stack("norm2", "norm1")),
-        "your layers use norm1 twice: norm2 is feed_forward's": lambda: of(stack("norm1", "norm1")),
-        "your attention and feed_forward read the same stream: the latter reads what the former has added to": (
+        "your norm1 and norm2 are exchanged; norm1 should be attention's": lambda: of(
+            stack("norm2", "norm1")
+        ),
+        "your layers use norm1 twice; feed_forward should have norm2": lambda: of(stack("norm1", "norm1")),
+        "your attention and feed_forward read the same stream; feed_forward should read it after attention was added": (
             lambda: of(parallel)
         ),
-        "your norms come after the sum, as in 2017: what a sublayer reads is normalised, the stream is not": (
+        "your norms come after the sum, as in 2017; normalise a sublayer's input, and leave the stream as it is": (
             lambda: of(after_the_sum)
         ),
-        "your norms come after the sublayers: what a sublayer reads is normalised": lambda: of(
+        "your norms come after the sublayers; normalise a sublayer's input instead": lambda: of(
             after_the_sublayer
         ),
-        "your sublayers are added to what the norm made: the stream goes on as it was": lambda: of(
+        "your sublayers are added to the norm's output; add them to the stream as it was": lambda: of(
             from_the_norm
         ),
         "your attention reads the stream without its norm": lambda: of(without_norm(1)),
         "your feed_forward reads the stream without its norm": lambda: of(without_norm(2)),
         "your model has no norm in front of its head": lambda: of(right, last=lambda x: x),
-        "your embeddings are multiplied by the root of d_model: here they are taken as they are": lambda: of(
-            right, scale=SIZES[1] ** 0.5
+        "your embeddings are multiplied by the root of d_model; here they should be taken as they are": lambda: (
+            of(right, scale=SIZES[1] ** 0.5)
         ),
-        "your model returns probabilities: logits are asked for": lambda: [
+        "your model returns probabilities; it should return logits": lambda: [
             of(right).softmax(dim=-1),
             of(right).log_softmax(dim=-1),
         ],
@@ -384,11 +386,11 @@ def turning_slips(module, x, start, end):
         return mixed(x, weights, (H, G), turning(*(queries or keys)), turning(*keys))[:, start:].float()
 
     return {
-        "your new positions begin with 0 after a cache: the first of them comes after what is cached": lambda: (
+        "your new positions begin with 0 after a cache; the first of them should come after the cached ones": lambda: (
             by((past, new - start))
         ),
-        "your new positions begin one too early after a cache: after n positions the next is n": lambda: by(
-            (past, new - 1)
+        "your new positions begin one too early after a cache; after n positions the next should be n": lambda: (
+            by((past, new - 1))
         ),
         "your cached keys are turned once more at every call": lambda: [
             by((again, new), (past, new)) for again in (2 * past, past + start)
@@ -413,10 +415,10 @@ def cache_slips(module, x):
 
     return {
         "your attention does not look at the cache": lambda: steps(torch.eye(5).int()),
-        "your cache holds the keys and values of the latest call alone: it has to grow": lambda: steps(
+        "your cache holds the keys and values of only the latest call; it should grow": lambda: steps(
             past.triu(-1)
         ),
-        "your mask after a cache begins at its first key: it has to move right by what is cached": lambda: (
+        "your mask after a cache begins at its first key; move it right by the number of cached positions": lambda: (
             chunk() == [[1, 0, 0, 0, 0], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1]]
         ),
         "your new positions see each other's future after a cache": lambda: (
@@ -709,7 +711,7 @@ def test_errors(submission):
         ((10, 3, 3), "GroupedQueryAttention(10, 3, 3): 3 heads do not divide a width of 10"),
         ((24, 6, 4), "GroupedQueryAttention(24, 6, 4): 4 heads cannot serve 6 equally"),
     ):
-        likely = "your attention takes any numbers of heads: those that do not divide raise ValueError"
+        likely = "your attention takes any numbers of heads; raise ValueError for those that do not divide"
         with supposing(likely), expect_raises("ValueError", what=what):
             submission.GroupedQueryAttention(*sizes)
 
@@ -779,17 +781,17 @@ def test_causal(submission, draw):
         return depends_in_pieces(single, x[..., :4], (5,)) == every.tril().int().tolist()
 
     patterns = {
-        "your attention has no causal mask: every position sees what comes after it": lambda: (
+        "your attention has no causal mask, so every position sees those after it": lambda: (
             torch.equal(touched, every) and not one_head_is_causal()
         ),
-        "your heads are not put side by side again: the axis of heads has to come after that of time first": lambda: (
+        "your heads are not put side by side again; move the axis of heads after that of time first": lambda: (
             torch.equal(touched, every) and one_head_is_causal()
         ),
         "your mask lets every position see the next one": lambda: every.tril(1),
-        "your causal mask is upside down: a position sees itself and what comes before it": lambda: (
+        "your causal mask is upside down; a position should see itself and those before it": lambda: (
             every.triu()
         ),
-        "each position of your attention sees itself alone": lambda: every.tril().triu(),
+        "each position of your attention sees only itself": lambda: every.tril().triu(),
     }
     with supposing(patterns):
         expect(
@@ -887,7 +889,7 @@ def test_model_parameters(submission):
         found = {name: list(tensor.shape) for name, tensor in submission.ModernLM(*sizes).named_parameters()}
         wanted = parameters(*sizes)
         more = found.keys() - wanted
-        biases = "your feed-forward network has biases: nothing in this model has"
+        biases = "your feed-forward network has biases; nothing in this model should have any"
         slips = {
             biases: lambda: more and all("feed_forward" in name and name.endswith("bias") for name in more),
             "your projections have biases": lambda: (
@@ -969,7 +971,7 @@ def test_model_cache(submission, draw):
             found.append(model.head(model.norm(x)).detach())
         return torch.allclose(torch.cat(found, dim=1), whole, atol=1e-3)
 
-    own = "your model does not hand each layer its own cache: the layers' attention reads right in pieces"
+    own = "your model does not pass each layer its own cache, though the layers' attention reads right in pieces"
     with supposing({own: parts_read_in_pieces}):
         for lengths in ((3, 1, 1, 1), (2, 4, 2)):
             compare_pieces(model, whole, tokens, lengths, "logits", LOGITS)

@@ -125,14 +125,16 @@ def inside_slips(images):
         return images.permute(0, *order).flatten(1)[:, None]
 
     return {
-        "your patches hold the channels of each pixel side by side: all of the first channel comes first": lambda: [
+        "your patches hold the channels of each pixel side by side; all of the first channel should come "
+        "first": lambda: [
             by(2, 3, 1),
             by(3, 2, 1),
         ],
-        "your patches hold each channel's pixels column by column: height and width are exchanged in a patch": lambda: (
+        "your patches hold each channel's pixels column by column; they should hold them row by row": lambda: (
             by(1, 3, 2)
         ),
-        "your patches hold a row of each channel after the other: all rows of the first channel come first": lambda: [
+        "your patches hold a row of each channel after the other; all rows of the first channel should come "
+        "first": lambda: [
             by(2, 1, 3),
             by(3, 1, 2),
         ],
@@ -154,8 +156,8 @@ def value_slips(images, state):
 
     rows = state["positions"]
     return {
-        "your model divides pixels by 255: they are taken as they are": lambda: by(lambda x: x / 255),
-        "your model moves or scales pixels: they are taken as they are": lambda: [
+        "your model divides pixels by 255; it should take them as they are": lambda: by(lambda x: x / 255),
+        "your model moves or scales pixels; it should take them as they are": lambda: [
             by(change)
             for change in (
                 lambda x: x / 127.5 - 1,
@@ -166,7 +168,7 @@ def value_slips(images, state):
                 lambda x: (x - x.mean((1, 2, 3), keepdim=True)) / x.std((1, 2, 3), keepdim=True),
             )
         ],
-        "your head reads the mean of all outputs: the class token's alone is wanted": lambda: by(
+        "your head reads the mean of all outputs; it should read only that of the class token": lambda: by(
             read=lambda hidden: hidden.mean(1)
         ),
         "your head reads the mean of the patches and leaves the class token out": lambda: by(
@@ -175,44 +177,42 @@ def value_slips(images, state):
         "your head reads the last patch, not the class token in front": lambda: by(
             read=lambda hidden: hidden[:, -1]
         ),
-        "your head reads the first patch: the class token was put at the end": lambda: by(
+        "your head reads the first patch, as the class token was put at the end": lambda: by(
             read=lambda hidden: hidden[:, 1]
         ),
-        "your class token stands after the patches: it comes first": lambda: [
+        "your class token comes after the patches; it should come first": lambda: [
             by(
                 put=lambda token, patches: torch.cat((patches, token), 1) + rows,
                 read=lambda hidden: hidden[:, place],
             )
             for place in (0, -1)
         ],
-        "your model never adds its positions: it sees a bag of patches": lambda: by(
+        "your model never adds its positions, so it sees a bag of patches": lambda: by(
             put=lambda token, patches: joined_to(token, patches, 0)
         ),
-        "your class token goes without its row of the positions, which is there: it is added to patches only": lambda: [
+        "your positions are added only to the patches; add row 0 to the class token": lambda: [
             by(put=lambda token, patches: torch.cat((token, patches + places), 1))
             for places in (rows[1:], rows[:-1])
         ],
-        "your positions are row 0 of them for every token: each has a row of its own": lambda: by(
+        "your positions are row 0 for every token; each should have a row of its own": lambda: by(
             put=lambda token, patches: joined_to(token, patches, rows[:1])
         ),
-        "your positions are multiplied with the tokens: they are added": lambda: by(
+        "your positions are multiplied with the tokens; they should be added": lambda: by(
             put=lambda token, patches: torch.cat((token, patches), 1) * rows
         ),
-        "your model never calls its encoder: the class token cannot look at the patches": lambda: by(
+        "your model never calls its encoder, so the class token cannot look at the patches": lambda: by(
             layers=0
         ),
-        "your model scales what it embeds by the root of D: it is taken as it is": lambda: by(
-            put=lambda token, patches: joined_to(token, patches * D**0.5, rows)
+        "your model scales the embedded patches by the root of D; it should take them as they are": lambda: (
+            by(put=lambda token, patches: joined_to(token, patches * D**0.5, rows))
         ),
-        "your model returns probabilities: cross-entropy takes logits, and does its own softmax": lambda: by(
+        "your model returns probabilities; return logits, as cross-entropy does its own softmax": lambda: by(
             last=lambda x: x.softmax(1)
         ),
-        "your model returns logarithms of probabilities: logits are the free numbers before the softmax": lambda: (
-            by(last=lambda x: x.log_softmax(1))
-        ),
-        "your model normalises once more before the head: the encoder already ends in a norm": lambda: by(
-            read=lambda hidden: F.layer_norm(hidden[:, 0], [D])
-        ),
+        "your model returns logarithms of probabilities; it should return logits, the numbers before the "
+        "softmax": lambda: by(last=lambda x: x.log_softmax(1)),
+        "your model normalises once more before the head; leave that out, as the encoder already ends in a "
+        "norm": lambda: by(read=lambda hidden: F.layer_norm(hidden[:, 0], [D])),
     }
 
 
@@ -362,7 +362,7 @@ def test_patch_order(submission, draw):
         images = with_axes(images.contiguous(), *IMAGES.split())
         patches = submission.patchify(images, size)
         by_columns = cut(size)(images).unflatten(1, (rows, columns)).transpose(1, 2).flatten(1, 2)
-        say = "your patches come column by column: those of the topmost row come first, from left to right"
+        say = "your patches come column by column; those of the topmost row should come first, from left to right"
         with supposing({say: lambda: by_columns}):
             expect(patches, f"patches of a {height} x {width} image", axes=PATCHES).equals(
                 cut(size)(images),
@@ -556,7 +556,7 @@ def test_sizes(submission, draw):
 def test_class_token(submission, draw):
     """with an encoder that adds nothing, only the class token and its position reach the head
 
-    > from the encoder's output at the class token alone.
+    > only from the encoder's output at the class token.
     > a row of D numbers for the class token and then one for each patch.
     """
     model, state = built(submission, draw, **silent(drawn_state(draw)))

@@ -98,7 +98,7 @@ class VisionTransformer(nn.Module):
         """Classify images [B, C, image_size, image_size].
 
         Returns:
-            logits [B, K]: free numbers, no softmax, from the encoder's output at the class token alone.
+            logits [B, K]: free numbers, no softmax, only from the encoder's output at the class token.
         """
         # TODO: cut into [B, N, ..] and embed, put the token in front, add positions, encode, and read the token's
         # output.

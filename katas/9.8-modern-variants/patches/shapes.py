@@ -1,9 +1,9 @@
 """Images of one shape each, to tell apart: outlines of circles, squares, triangles and crosses, from a seed.
 
 An image has three channels and 16 x 16 pixels, around -1 where it is dark and 1 where it is light. A shape has a size,
-a place near the middle and a light color, the ground has a dark one, and noise lies over all of it. Colors say nothing
-of the shape. Nor do single patches of 4 x 4 pixels say much: a square and a cross are made of the same strokes, which
-stand elsewhere.
+a place near the middle and a light colour, the ground has a dark one, and noise lies over all of it. Colours say
+nothing of the shape. Nor do single patches of 4 x 4 pixels say much: a square and a cross are made of the same
+strokes, which stand elsewhere.
 
 >>> train, test = splits(train=6, test=4, seed=0)
 >>> tuple(train.images.shape), train.labels.tolist()

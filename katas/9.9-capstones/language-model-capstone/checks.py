@@ -142,7 +142,7 @@ def test_shapes(submission, draw):
 def test_causal(submission, draw):
     """a token changes the logits from its own position on, and none before, with either norm and any depth
 
-    > Those at t depend on tokens 0 to t alone.
+    > Those at t depend only on tokens 0 to t.
     """
     for sizes in ({}, {"norm": "last", "num_layers": 6}, {"positions": False}, {"num_layers": 1}):
         model, text = build(submission, draw, **sizes), draw.integers(0, V, batch=2, time=7)

@@ -47,7 +47,7 @@ class LanguageModel(nn.Module):
         raise NotImplementedError("LanguageModel.__init__")
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Score int tokens [B, T]; return logits [B, T, V], free numbers. Those at t depend on tokens 0 to t alone."""
+        """Score int tokens [B, T]; return logits [B, T, V], free numbers. Those at t depend only on tokens 0 to t."""
         # TODO
         raise NotImplementedError("LanguageModel.forward")
 

@@ -400,7 +400,7 @@ def test_sizes(submission, draw):
     expect(two - one, "parameters that a second layer adds").is_between(
         both,
         float("inf"),
-        why="to the encoder and to the decoder: three attentions and two networks",
+        why="one layer for each stack: three attentions and two feed-forward networks",
     )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in {"source_vocab": 25, "target_vocab": 25, "d_ff": 30, "d_model": 24}.items():

@@ -58,7 +58,7 @@ def test_modules_contract(submission, draw):
 
     > Add position t's row to x[:, t], in every sequence of the batch.
     > Tables and sequences may have any length and batches any size, one included.
-    > A result depends on the arguments and the module's own table alone
+    > A result depends only on the arguments and the module's own table
     """
     made = {"d_model": 2 * draw.size(1, 5), "max_len": draw.size(11, 20)}
     sizes = ((1, made["max_len"]), (3, 1), draw.sizes(2, 2, 10))

@@ -24,9 +24,9 @@ def test_attention_contract(submission, reference, draw):
     """attention keeps its promises at every size, in every dtype, however it is called
 
     > Both work for any sizes and any number of leading axes
-    > Results have the dtype of what was given, float64 and bfloat16 alike
+    > returns the dtype of its inputs, float64 and bfloat16 alike
     > may attend to nothing gets zero weights and a zero output, and no NaN, here or in the gradient
-    > nothing is kept from one call to the next
+    > Nothing is kept from one call to the next.
     """
     batch, head = draw.sizes(2, 2, 9)
     for lead, sizes in (
@@ -58,8 +58,8 @@ def test_module_contract(submission, reference, draw):
     > Both work for any sizes and any number of leading axes
     > bool [T, Tk], or broadcastable to [B, H, T, Tk]; Tk is the length of what is looked at.
     > where keys and values come from; None means x itself.
-    > Results have the dtype of what was given, float64 and bfloat16 alike
-    > nothing is kept from one call to the next
+    > returns the dtype of its inputs, float64 and bfloat16 alike
+    > Nothing is kept from one call to the next.
     """
     part = Part("MultiHeadAttention", {"d_model": 8, "num_heads": 2}, axes=[AXES], dtypes=HALF)
     batch, time = draw.sizes(2, 3, 9)

@@ -15,7 +15,7 @@ def test_padding_contract(submission, reference, draw):
 
     > bool [B, 1, 1, T], True where the token is real.
     > the id that stands for "no token here"
-    > depends on the arguments of its own call alone
+    > depends only on the arguments of its own call
     """
     calls = []
     for pad_id in (-1, draw.size(1, 5), 2**24):

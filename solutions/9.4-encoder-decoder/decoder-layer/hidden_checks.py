@@ -33,7 +33,7 @@ def test_layer_contract(submission, reference, draw):
     > Layer and decoder work for any sizes
     > bool [T, S], or broadcastable to [B, H, T, S].
     > Gradients reach x, the memory and every parameter.
-    > nothing is kept from one call to the next
+    > Nothing is kept from one call to the next.
     """
     for num_heads, norm_first, activation in ((6, True, "gelu"), (3, False, "swiglu")):
         options = {"norm_first": norm_first, "activation": activation}
@@ -50,7 +50,7 @@ def test_decoder_contract(submission, reference, draw):
     > xᵢ = layerᵢ(xᵢ₋₁, memory, self_mask, memory_mask)
     > Layer and decoder work for any sizes
     > Gradients reach x, the memory and every parameter.
-    > nothing is kept from one call to the next
+    > Nothing is kept from one call to the next.
     """
     sizes = {"num_layers": 2, "d_model": 6, "num_heads": 2, "d_ff": 11, "dropout": 0.3}
     made = sizes | {"norm_first": True, "activation": "gelu"}

@@ -51,7 +51,7 @@ def test_any_sizes(submission, draw):
     """models of any sizes score every token from itself and what comes before it
 
     > All of it works for any sizes, one token and one text included.
-    > Those at t depend on tokens 0 to t alone.
+    > Those at t depend only on tokens 0 to t.
     """
     for sizes in (
         (9, 4, 1, 20, 1, draw.size(260, 270), "first"),

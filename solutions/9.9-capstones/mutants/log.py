@@ -1,7 +1,7 @@
 """What is wrong with the log: it cannot be read, is not whole, or is not that of this code."""
 
 
-@mistake("log-empty", "your log is empty: run runs.py, and return what it has written")
+@mistake("log-empty", "your log is empty; run runs.py, and return the text that it has written")
 def training_log():
     return ""
 
@@ -16,25 +16,26 @@ def training_log():
     return LOG.partition("\n")[2]
 
 
-@mistake("columns-by-semicolons", "your log has semicolons between its columns: commas are wanted")
+@mistake("columns-by-semicolons", "your log has semicolons between its columns; it should have commas")
 def training_log():
     head, _, rest = LOG.partition("\n")
     return head + "\n" + rest.replace(",", ";")
 
 
-@mistake("run-missing", "your log lacks runs of the lesson: it has to have all eight")
+@mistake("run-missing", "your log lacks runs of the lesson; it should have all eight")
 def training_log():
     return "".join(line for line in LOG.splitlines(keepends=True) if not line.startswith("four"))
 
 
 @mistake(
-    "one-seed-for-both-base-runs", "your two base runs have one seed: they are to show what a seed makes"
+    "one-seed-for-both-base-runs",
+    "your two base runs have one seed; they should have two, to show the effect of a seed",
 )
 def training_log():
     return LOG.replace("base-again,2,", "base-again,1,")
 
 
-@mistake("curves-made-up", "your curves were not made by your train: the first losses of a run are others")
+@mistake("curves-made-up", "your curves were not made by your train, whose first losses are different")
 def training_log():
     head, *lines = LOG.splitlines()
     cells = [line.split(",") for line in lines]
@@ -52,7 +53,7 @@ def training_log():
     return "\n".join([head, *(",".join([run, str(int(seed) + 7), *rest]) for run, seed, *rest in cells)])
 
 
-@mistake("losses-in-bits", "your logged losses are in bits: they should be in nats")
+@mistake("losses-in-bits", "your logged losses are in bits; they should be in nats")
 def training_log():
     head, *lines = LOG.splitlines()
     cells = [line.split(",") for line in lines]
@@ -60,7 +61,7 @@ def training_log():
     return "\n".join([head, *made])
 
 
-@mistake("one-rate-for-all-steps", "your log has one rate for all steps: it should have that of each")
+@mistake("one-rate-for-all-steps", "your log has one rate for all steps; it should have that of each")
 def training_log():
     head, *lines = LOG.splitlines()
     return "\n".join([head, *(line.rpartition(",")[0] + ",0.01" for line in lines)])

@@ -2,7 +2,7 @@
 
 mistake(
     "weights-not-from-the-seed",
-    "your weights come from wherever torch's global generator stands, not from the seed",
+    "your weights come from torch's global generator as it happens to be, not from the seed",
     train="- torch.manual_seed(seed)",
 )
 
@@ -14,33 +14,33 @@ def rate_at(step, steps, warmup):
 
 mistake(
     "warmup-from-zero",
-    "your warm-up begins with a rate of 0: step s has s / warmup of the full rate",
+    "your warm-up begins with a rate of 0; step s should have s / warmup of the full rate",
     rate_at="step / warmup -> (step - 1) / warmup",
 )
 
 mistake(
     "rate-not-used",
-    "your rows say one rate and the optimizer uses another: it never learns of the warm-up",
+    "your rows say one rate and the optimizer uses another, so it never learns of the warm-up",
     train='- optimizer.param_groups[0]["lr"] = rate',
 )
 
 mistake(
     "steps-from-zero",
-    "your rows count steps from 0: the first is step 1",
+    "your rows count steps from 0; the first should be step 1",
     train="(step, loss.item(), rate) -> (step - 1, loss.item(), rate)",
     costs="every check that trains reads the rows",
 )
 
 mistake(
     "loss-not-a-number",
-    "your rows hold the loss as a tensor: loss.item() makes a number of it, and lets its graph go",
+    "your rows hold the loss as a tensor; make a number of it with loss.item(), which lets its graph go",
     train="(step, loss.item(), rate) -> (step, loss, rate)",
     costs="every check that trains reads the rows",
 )
 
 mistake(
     "rows-left-out",
-    "your rows leave steps out: there is one for each",
+    "your rows leave steps out; there should be one for each",
     train="""
         - rows.append((step, loss.item(), rate))
         + if step % 2 == 0:
@@ -57,13 +57,13 @@ mistake(
 
 mistake(
     "update-left-out",
-    "your train never updates the parameters: optimizer.step() is missing",
+    "your train never updates the parameters, as optimizer.step() is missing",
     train="- optimizer.step()",
     costs="nothing has been trained",
 )
 
 mistake(
     "gradients-pile-up",
-    "your gradients pile up over the steps: they have to be cleared before each backward pass",
+    "your gradients pile up over the steps; clear them before each backward pass",
     train="- optimizer.zero_grad()",
 )

@@ -6,38 +6,38 @@ stays as it was.
 
 mistake(
     "scores-used-for-output",
-    "your output is made with the scores: average the values with the weights",
+    "your output is made with the scores; average the values with the weights",
     SelfAttention="return weights @ v -> return scores @ v",
 )
 
 mistake(
     "output-by-columns",
-    "your output uses the weights transposed: each query needs its row, not its column",
+    "your output uses the weights transposed; each query should use its row, not its column",
     SelfAttention="return weights @ v -> return weights.transpose(-2, -1) @ v",
 )
 
 mistake(
     "output-alone",
-    "your forward returns the output alone: the weights belong to it",
+    "your forward returns only the output; it should return the weights with it",
     SelfAttention="weights @ v, weights -> weights @ v",
     costs="the weights, which most of this kata is about, are not there to be looked at",
 )
 
 mistake(
     "pair-swapped",
-    "your pair is the wrong way round: the output comes first, then the weights",
+    "your pair is the wrong way round; the output should come first, then the weights",
     SelfAttention="weights @ v, weights -> weights, weights @ v",
 )
 
 mistake(
     "scores-returned",
-    "your second result is the scores: return the weights that the softmax makes of them",
+    "your second result is the scores; return the weights that the softmax makes of them",
     SelfAttention="weights @ v, weights -> weights @ v, scores",
 )
 
 mistake(
     "dropout-added",
-    "your module drops weights in train mode: this exercise has no dropout",
+    "your module drops weights in train mode; in this exercise there should be no dropout",
     SelfAttention="""
           self.w_v = nn.Linear(d_model, d_k, bias=False)
         + self.dropout = nn.Dropout(0.1)
@@ -48,7 +48,7 @@ mistake(
 )
 
 
-@mistake("float32-result", "your results are float32 whatever x is: cast them back to the dtype of x")
+@mistake("float32-result", "your results are float32 whatever x is; cast them back to the dtype of x")
 class SelfAttention:
     def forward(self, x):
         q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
@@ -58,7 +58,8 @@ class SelfAttention:
 
 
 @mistake(
-    "input-changed", "your scaling is written into x itself, which belongs to the caller: scale the scores"
+    "input-changed",
+    "your scaling is written into x itself, which belongs to the caller; scale the scores",
 )
 class SelfAttention:
     def forward(self, x):
@@ -72,7 +73,7 @@ class SelfAttention:
 
 mistake(
     "torch-attention",
-    "your output comes from torch's own attention operator",
+    "your output comes from torch's own attention operator; write it with a product, a softmax and a product",
     SelfAttention="return weights @ v -> return F.scaled_dot_product_attention(q, k, v)",
     costs="all of it rests on what the kata excludes",
 )
@@ -81,33 +82,33 @@ import torch.nn.functional as F
 
 mistake(
     "nothing-returned",
-    "your forward returns nothing: end it with return output, weights",
+    "your forward returns nothing; end it with return output, weights",
     SelfAttention="return weights @ v, weights -> output = weights @ v",
     costs="there is nothing to look at",
 )
 
 mistake(
     "list-returned",
-    "your forward returns a list: the pair is a tuple, return output, weights",
+    "your forward returns a list; it should return a tuple, as return output, weights does",
     SelfAttention="weights @ v, weights -> [weights @ v, weights]",
     costs="what is not a pair is not looked into",
 )
 
 mistake(
     "output-pooled",
-    "your output is averaged over the positions: each position keeps its own, [B, T, d_k]",
+    "your output is averaged over the positions; each position should keep its own, [B, T, d_k]",
     SelfAttention="return weights @ v -> return (weights @ v).mean(dim=1)",
 )
 
 mistake(
     "squeezed",
-    "your results lose axes of length 1: a batch of one, or a text of one position, keeps all its axes",
+    "your results lose axes of length 1; a batch of one, or a text of one position, should keep all its axes",
     SelfAttention="weights @ v, weights -> (weights @ v).squeeze(), weights.squeeze()",
 )
 
 mistake(
     "residual-added",
-    "your module adds x to its output: that is the layer around it, and d_k may be another width",
+    "your module adds x to its output; leave that to the layer around it, as d_k may be another width",
     SelfAttention="return weights @ v -> return x + weights @ v",
     costs="sums that do not fit compute nothing that could be right",
 )
@@ -115,7 +116,7 @@ mistake(
 
 @mistake(
     "three-arguments",
-    "your forward wants queries, keys and values from the caller: it takes x alone and projects it three times",
+    "your forward wants queries, keys and values from the caller; it should take only x and project it three times",
     costs="nothing can be called",
 )
 class SelfAttention:
@@ -128,7 +129,7 @@ class SelfAttention:
 
 mistake(
     "keys-remembered",
-    "your module looks at keys and values of earlier calls as well: nothing is kept from one call to the next",
+    "your module looks at keys and values of earlier calls as well; it should use only those of this call",
     SelfAttention="""
           super().__init__()
         + self.past = None

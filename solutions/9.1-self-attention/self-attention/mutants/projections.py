@@ -6,7 +6,7 @@ Each position asks with a query, offers a key and hands over a value: three line
 
 @mistake(
     "plain-matrices",
-    "your projections are bare matrices: w_q, w_k and w_v are nn.Linear layers, each with a weight of [d_k, d_model]",
+    "your projections are bare matrices; w_q, w_k and w_v should be nn.Linear layers with weights of [d_k, d_model]",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> x @ self.w_q, x @ self.w_k, x @ self.w_v",
     costs="no weights can be loaded into projections that are not there, so no value can be compared",
 )
@@ -18,7 +18,7 @@ class SelfAttention:
         self.w_v = nn.Parameter(torch.randn(d_model, d_k) * d_model**-0.5)
 
 
-@mistake("bias-kept", "your projections have a bias: pass bias=False to all three")
+@mistake("bias-kept", "your projections have a bias; pass bias=False to all three")
 class SelfAttention:
     def __init__(self, d_model, d_k):
         super().__init__()
@@ -29,13 +29,13 @@ class SelfAttention:
 
 mistake(
     "value-bias-kept",
-    "your w_v has a bias, though w_q and w_k have none",
+    "your w_v has a bias; like w_q and w_k it should have none",
     SelfAttention="self.w_v = nn.Linear(d_model, d_k, bias=False) -> self.w_v = nn.Linear(d_model, d_k)",
 )
 
 mistake(
     "output-projection-added",
-    "your module has an output projection: that comes with several heads, in a later exercise",
+    "your module has an output projection; leave it out, it comes with several heads in a later exercise",
     SelfAttention="""
           self.w_v = nn.Linear(d_model, d_k, bias=False)
         + self.w_o = nn.Linear(d_k, d_k, bias=False)
@@ -47,18 +47,18 @@ mistake(
 
 mistake(
     "keys-from-queries",
-    "your keys are made by w_q: w_k is never used",
+    "your keys are made by w_q, so w_k is never used",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_q(x), self.w_q(x), self.w_v(x)",
 )
 
 mistake(
     "values-from-keys",
-    "your values are made by w_k: w_v is never used",
+    "your values are made by w_k, so w_v is never used",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_q(x), self.w_k(x), self.w_k(x)",
 )
 
 
-@mistake("values-not-projected", "your output averages x itself: the values are w_v(x)")
+@mistake("values-not-projected", "your output averages x itself; it should average the values, w_v(x)")
 class SelfAttention:
     def forward(self, x):
         q, k = self.w_q(x), self.w_k(x)
@@ -69,7 +69,7 @@ class SelfAttention:
 
 @mistake(
     "other-names",
-    "your projections have other names: they are to be called w_q, w_k and w_v",
+    "your projections have other names; they should be called w_q, w_k and w_v",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.query(x), self.key(x), self.value(x)",
     costs="no weights can be loaded into layers of other names, so no value can be compared",
 )
@@ -83,7 +83,7 @@ class SelfAttention:
 
 @mistake(
     "projections-fused",
-    "your queries, keys and values come from one fused layer: w_q, w_k and w_v must exist by name",
+    "your queries, keys and values come from one fused layer; w_q, w_k and w_v must exist by name",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_qkv(x).chunk(3, dim=-1)",
     costs="no weights can be loaded into projections that are not there, so no value can be compared",
 )
@@ -95,7 +95,7 @@ class SelfAttention:
 
 @mistake(
     "projections-as-wide-as-x",
-    "your projections are d_model wide: w_q, w_k and w_v lead from d_model to d_k",
+    "your projections are d_model wide; w_q, w_k and w_v should lead from d_model to d_k",
     costs="no weights can be loaded into layers of another shape, so no value can be compared",
 )
 class SelfAttention:
@@ -108,7 +108,7 @@ class SelfAttention:
 
 mistake(
     "values-as-wide-as-x",
-    "your w_v is d_model wide: like w_q and w_k it leads from d_model to d_k",
+    "your w_v is d_model wide; like w_q and w_k it should lead from d_model to d_k",
     SelfAttention="""
         - self.w_v = nn.Linear(d_model, d_k, bias=False)
         + self.w_v = nn.Linear(d_model, d_model, bias=False)
@@ -119,7 +119,7 @@ mistake(
 
 @mistake(
     "widths-swapped",
-    "your projections lead from d_k to d_model: nn.Linear takes the width that comes in first",
+    "your projections lead from d_k to d_model; give nn.Linear the width that comes in first",
     costs="layers that do not take x compute nothing that could be right",
 )
 class SelfAttention:
@@ -132,7 +132,7 @@ class SelfAttention:
 
 mistake(
     "weight-untransposed",
-    "your x is multiplied by a layer's weight as it lies, [d_k, d_model]: call the layer, or transpose the weight",
+    "your x is multiplied by a layer's weight as it is, [d_k, d_model]; call the layer, or transpose the weight",
     SelfAttention="""
         - q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
         + q, k, v = x @ self.w_q.weight, x @ self.w_k.weight, x @ self.w_v.weight
@@ -142,13 +142,13 @@ mistake(
 
 mistake(
     "queries-from-keys",
-    "your queries are made by w_k: w_q is never used",
+    "your queries are made by w_k, so w_q is never used",
     SelfAttention="v = self.w_q(x) -> v = self.w_k(x)",
 )
 
 mistake(
     "scale-learned",
-    "your module has a parameter besides the three weights: what the scores are divided by is √d_k and not learned",
+    "your module learns the divisor of its scores; it should be √d_k, without a parameter",
     SelfAttention="""
           self.w_v = nn.Linear(d_model, d_k, bias=False)
         + self.scale = nn.Parameter(torch.tensor(d_k**0.5))
@@ -160,7 +160,7 @@ mistake(
 
 mistake(
     "super-forgotten",
-    "your __init__ does not begin with super().__init__(): a module takes no layers before that",
+    "your __init__ does not begin with super().__init__(), so the module cannot take layers",
     SelfAttention="super().__init__() -> pass",
     costs="no module is made that anything could be asked of",
 )

@@ -6,13 +6,13 @@ by that.
 
 mistake(
     "queries-and-keys-swapped",
-    "your rows are keys and your columns queries: it is query times key transposed",
+    "your rows are keys and your columns queries; the scores should be query times key transposed",
     SelfAttention="q @ k.transpose(-2, -1) -> k @ q.transpose(-2, -1)",
 )
 
 mistake(
     "keys-viewed",
-    "your keys are turned by a view: it cuts up memory in its own order, where a transpose exchanges two axes",
+    "your keys are turned by a view, which cuts up memory in its own order; exchange the two axes with a transpose",
     SelfAttention="k.transpose(-2, -1) -> k.contiguous().view(k.size(0), k.size(2), k.size(1))",
 )
 
@@ -30,13 +30,13 @@ mistake(
 
 mistake(
     "scaled-by-model-width",
-    "your scores are divided by √d_model: it is √d_k, the width of the vectors that are multiplied",
+    "your scores are divided by √d_model; it should be √d_k, the width of the vectors that are multiplied",
     SelfAttention="math.sqrt(q.size(-1)) -> math.sqrt(x.size(-1))",
 )
 
 mistake(
     "scaled-by-length",
-    "your scores are divided by the root of T: size(1) is the length, the width is size(-1)",
+    "your scores are divided by the root of T, which is size(1); take the width, size(-1)",
     SelfAttention="math.sqrt(q.size(-1)) -> math.sqrt(q.size(1))",
 )
 
@@ -51,13 +51,13 @@ mistake(
 
 mistake(
     "scaled-by-a-constant",
-    "your scores are divided by 8: it has to be √d_k, whatever the width d_k",
+    "your scores are divided by 8; it should be √d_k, whatever the width d_k",
     SelfAttention="math.sqrt(q.size(-1)) -> 8.0",
 )
 
 mistake(
     "scaled-after-softmax",
-    "your scale comes after the softmax: divide the scores by √d_k before it, and the weights still sum to one",
+    "your scale comes after the softmax, so the weights do not sum to one; divide the scores by √d_k before it",
     SelfAttention=[
         "q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)) -> q @ k.transpose(-2, -1)",
         "scores.softmax(dim=-1) -> scores.softmax(dim=-1) / math.sqrt(q.size(-1))",
@@ -66,20 +66,20 @@ mistake(
 
 mistake(
     "scaled-by-the-fourth-root",
-    "your scores are divided by the fourth root of d_k: with that on the queries, the keys need it as well",
+    "your scores are divided by the fourth root of d_k; divide the queries and the keys by it, or the scores by √d_k",
     SelfAttention="math.sqrt(q.size(-1)) -> q.size(-1) ** 0.25",
 )
 
 mistake(
     "product-misfit",
-    "your product is of two tensors that do not fit: scores are q @ k.transpose(-2, -1), the output is weights @ v",
+    "your product is of two tensors that do not fit; compute q @ k.transpose(-2, -1), then weights @ v",
     SelfAttention="k.transpose(-2, -1) -> k",
     costs="products that do not fit compute nothing that could be right",
 )
 
 mistake(
     "features-compared",
-    "your scores compare features, [d_k, d_k]: every position is compared with every position, [T, T]",
+    "your scores compare features, [d_k, d_k]; they should compare every position with every position, [T, T]",
     SelfAttention=[
         "q @ k.transpose(-2, -1) -> q.transpose(-2, -1) @ k",
         "return weights @ v -> return v @ weights",
@@ -89,7 +89,7 @@ mistake(
 
 mistake(
     "vectors-normalised",
-    "your queries and keys are scaled to length one: take the dot product of the vectors as they are",
+    "your queries and keys are scaled to length one; take the dot product of the vectors as they are",
     SelfAttention="""
           q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
         + q, k = q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True)
@@ -99,7 +99,7 @@ mistake(
 
 @mistake(
     "batch-as-one-sequence",
-    "your sequences are joined to one, whose positions all look at each other: keep the batch axis",
+    "your sequences are joined to one, so their positions all look at each other; keep the batch axis",
     costs="weights across sequences are not weights of positions, and most of this kata is about those",
 )
 class SelfAttention:

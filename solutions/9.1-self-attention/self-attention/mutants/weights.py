@@ -5,25 +5,25 @@ A softmax over the keys makes each query's row positive and sums it to one. Here
 
 mistake(
     "softmax-over-queries",
-    "your softmax runs over the queries: the weights of one key sum to one, not those of one query",
+    "your softmax runs over the queries; the weights of each query should sum to one, not those of each key",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=-2)",
 )
 
 mistake(
     "softmax-over-batch",
-    "your softmax runs over the sequences of the batch: without dim, softmax takes axis 0 of three",
+    "your softmax runs over the sequences of the batch; it should run over the keys, dim=-1",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=0)",
 )
 
 mistake(
     "normalised-without-exp",
-    "your weights are the scores divided by their sum: exponentials make them positive first",
+    "your weights are the scores divided by their sum; take exponentials first, so that they are positive",
     SelfAttention="scores.softmax(dim=-1) -> scores / scores.sum(dim=-1, keepdim=True)",
 )
 
 mistake(
     "exp-overflow",
-    "your softmax takes exp of large scores: subtract each row's maximum first",
+    "your softmax takes exp of large scores, so it overflows; subtract each row's maximum first",
     SelfAttention="""
         - weights = scores.softmax(dim=-1)
         + powers = scores.exp()
@@ -33,7 +33,7 @@ mistake(
 
 mistake(
     "causal",
-    "your attention hides the future: in this exercise every position sees every other",
+    "your attention hides the future; in this exercise every position should see every other",
     SelfAttention="""
         - weights = scores.softmax(dim=-1)
         + future = torch.ones_like(scores, dtype=torch.bool).triu(1)
@@ -43,7 +43,7 @@ mistake(
 
 mistake(
     "self-hidden",
-    "your positions cannot see themselves: the diagonal is allowed too",
+    "your positions cannot see themselves; the diagonal should be allowed too",
     SelfAttention="""
         - weights = scores.softmax(dim=-1)
         + itself = torch.eye(scores.size(-1), dtype=torch.bool, device=scores.device)
@@ -53,49 +53,49 @@ mistake(
 
 mistake(
     "weights-detached",
-    "your weights are cut from the graph: w_q and w_k learn nothing",
+    "your weights are cut from the graph, so w_q and w_k learn nothing",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=-1).detach()",
 )
 
 mistake(
     "normalised-over-everything",
-    "your exponentials are divided by the sum of the whole table: each query's row has a sum of its own",
+    "your exponentials are divided by the sum of the whole table; divide each query's row by its own sum",
     SelfAttention="scores.softmax(dim=-1) -> scores.flatten().softmax(dim=0).view_as(scores)",
 )
 
 mistake(
     "sigmoid-weights",
-    "your weights are sigmoids: a softmax makes those of a row sum to one",
+    "your weights are sigmoids, so those of a row do not sum to one; use a softmax",
     SelfAttention="scores.softmax(dim=-1) -> scores.sigmoid()",
 )
 
 mistake(
     "log-weights",
-    "your weights are logarithms: log_softmax is for losses, here it is softmax",
+    "your weights are logarithms; use softmax here, as log_softmax is for losses",
     SelfAttention="scores.softmax(dim=-1) -> scores.log_softmax(dim=-1)",
 )
 
 mistake(
     "softmax-twice",
-    "your weights go through a softmax twice: the second makes them nearly equal",
+    "your weights go through a softmax twice, and the second makes them nearly equal",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=-1).softmax(dim=-1)",
 )
 
 mistake(
     "output-detached",
-    "your output is cut from the graph: nothing before it learns",
+    "your output is cut from the graph, so no projection learns",
     SelfAttention="return weights @ v -> return (weights @ v).detach()",
 )
 
 mistake(
     "returned-weights-detached",
-    "your second result is cut from the graph: return the weights themselves, a plot can detach them",
+    "your second result is cut from the graph; return the weights themselves, a plot can detach them",
     SelfAttention="weights @ v, weights -> weights @ v, weights.detach()",
 )
 
 mistake(
     "uniform-weights",
-    "your weights are the same for every key: queries and keys are not compared at all",
+    "your weights are the same for every key, so queries and keys are not compared at all",
     SelfAttention="scores.softmax(dim=-1) -> torch.full_like(scores, 1 / scores.size(-1))",
     idle="nothing is compared",
 )

@@ -11,13 +11,13 @@ mistake(
 
 mistake(
     "multiplied",
-    "your positions are multiplied with x: they are added",
+    "your positions are multiplied with x; they should be added",
     _add="x + table[:T].to(x.dtype) -> x * table[:T].to(x.dtype)",
 )
 
 mistake(
     "concatenated",
-    "your positions are set next to x: they are added, and the width stays d_model",
+    "your positions are put next to x; add them to it, so that the width stays d_model",
     _add="""
         - return x + table[:T].to(x.dtype)
         + return torch.cat((x, table[:T].to(x.dtype).expand(x.size(0), -1, -1)), dim=-1)
@@ -26,36 +26,39 @@ mistake(
 
 mistake(
     "x-scaled",
-    "your x is multiplied by √d_model first: that belongs to the word embedding, not here",
+    "your x is multiplied by √d_model first; leave that to the word embedding",
     _add="x + table[:T].to(x.dtype) -> x * x.size(-1) ** 0.5 + table[:T].to(x.dtype)",
 )
 
 mistake(
     "one-row-for-all",
-    "your module adds the row of position T - 1 to every position",
+    "your module adds the row of position T - 1 to every position; position t should get row t",
     _add="table[:T].to(x.dtype) -> table[T - 1].to(x.dtype)",
 )
 
 mistake(
     "last-rows",
-    "your module adds the last T rows of the table: position t takes row t",
+    "your module adds the last T rows of the table; position t should get row t",
     _add="table[:T].to(x.dtype) -> table[max_len - T :].to(x.dtype)",
 )
 
 mistake(
     "rows-by-batch",
-    "your rows go by the number of the sequence in the batch, not by the position in the sequence",
+    "your rows go by the number of the sequence in the batch; they should go by the position in the sequence",
     _add="table[:T].to(x.dtype) -> table[: x.size(0), None].to(x.dtype)",
 )
 
 mistake(
     "dtype-of-the-table",
-    "your output has the dtype of the table: a bfloat16 x comes out as float32",
+    "your output has the dtype of the table, so a bfloat16 x comes out as float32",
     _add="table[:T].to(x.dtype) -> table[:T]",
 )
 
 
-@mistake("positions-in-dtype-of-x", "your positions are made in the dtype of x: bfloat16 counts only to 256")
+@mistake(
+    "positions-in-dtype-of-x",
+    "your positions are made in the dtype of x, and bfloat16 counts only to 256; make them in float32",
+)
 class SinusoidalPositionalEncoding:
     def forward(self, x):
         position = torch.arange(x.size(1), dtype=x.dtype, device=x.device)[:, None].float()
@@ -69,7 +72,7 @@ class SinusoidalPositionalEncoding:
 
 mistake(
     "input-changed",
-    "your x is changed in place by +=",
+    "your x is changed in place by +=; return a new tensor",
     _add="""
         - return x + table[:T].to(x.dtype)
         + x += table[:T].to(x.dtype)
@@ -79,11 +82,14 @@ mistake(
 
 mistake(
     "x-detached",
-    "your x is cut from the graph: what comes before the encoding learns nothing",
+    "your x is cut from the graph, so the layers before the encoding learn nothing",
     _add="x + table[:T].to(x.dtype) -> x.detach() + table[:T].to(x.dtype)",
 )
 
-mistake("dropout-added", "your modules drop numbers in train mode: this exercise has no dropout")
+mistake(
+    "dropout-added",
+    "your modules drop numbers in train mode; in this exercise there should be no dropout",
+)
 
 
 class SinusoidalPositionalEncoding:
@@ -98,18 +104,18 @@ class LearnedPositionalEncoding:
 
 mistake(
     "row-t-for-all",
-    "your module adds row T to every position: a slice of the first T rows has a colon, [:T]",
+    "your module adds row T to every position; take the first T rows with a colon, [:T]",
     _add="table[:T].to(x.dtype) -> table[T].to(x.dtype)",
 )
 
 mistake(
     "output-time-first",
-    "your output is [T, B, D]: x came as [B, T, D], and goes as that",
+    "your output is [T, B, D]; it should be [B, T, D], as x is",
     _add="x + table[:T].to(x.dtype) -> x.transpose(0, 1) + table[:T, None].to(x.dtype)",
 )
 
 mistake(
     "output-squeezed",
-    "your output loses its axes of length 1: a batch of one is still [1, T, D]",
+    "your output loses its axes of length 1; a batch of one should stay [1, T, D]",
     _add="x + table[:T].to(x.dtype) -> (x + table[:T].to(x.dtype)).squeeze()",
 )

@@ -5,7 +5,7 @@ Columns 2i and 2i + 1 turn at 10000^(-2i / d_model) radians a position: from 1 d
 
 mistake(
     "exponent-negative",
-    "your frequencies grow with the column: divide the position by 10000^(2i / d_model), do not multiply",
+    "your frequencies grow with the column; divide the position by 10000^(2i / d_model), do not multiply",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (torch.arange(0, d_model, 2, device=device) / d_model)
@@ -14,13 +14,13 @@ mistake(
 
 mistake(
     "exponent-without-two",
-    "your exponent is i / d_model: with i counting pairs it is 2i / d_model",
+    "your exponent is i / d_model; where i counts pairs it should be 2i / d_model",
     sinusoidal_positions="0, d_model, 2 -> d_model // 2",
 )
 
 mistake(
     "exponent-floored",
-    "your exponent is rounded down by //, so that every pair has the same frequency",
+    "your exponent is rounded down by //, so every pair has the same frequency",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-(torch.arange(0, d_model, 2, device=device) // d_model).float())
@@ -29,13 +29,13 @@ mistake(
 
 mistake(
     "other-base",
-    "your base is 1000: it is 10000",
+    "your base is 1000; it should be 10000",
     sinusoidal_positions="10000.0 -> 1000.0",
 )
 
 mistake(
     "exponent-doubled",
-    "your exponent counts by twos twice: arange(0, d_model, 2) is 2i already",
+    "your exponent counts by twos twice; use arange(0, d_model, 2) as it is, which is 2i already",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-2 * torch.arange(0, d_model, 2, device=device) / d_model)
@@ -44,7 +44,7 @@ mistake(
 
 mistake(
     "base-e",
-    "your frequencies are powers of e: the base is 10000, so the exponent needs a factor of log(10000)",
+    "your frequencies are powers of e; the base should be 10000, so multiply the exponent by log(10000)",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = torch.exp(-torch.arange(0, d_model, 2, device=device) / d_model)
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "cosine-frequency-of-its-own",
-    "your cosines use the number of their own column, 2i + 1: a pair shares the frequency of its even one",
+    "your cosines use the number of their own column, 2i + 1; both columns of a pair should use the even one, 2i",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-torch.arange(d_model, device=device) / d_model)
@@ -67,7 +67,7 @@ mistake(
 
 mistake(
     "slowest-at-the-end",
-    "your last pair has the frequency 1/10000 exactly: the exponent runs up to (d_model - 2) / d_model, not to 1",
+    "your last pair has the frequency 1/10000 exactly; the exponent should end at (d_model - 2) / d_model, not at 1",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + steps = torch.arange(d_model // 2, device=device) / max(d_model // 2 - 1, 1)
@@ -77,13 +77,14 @@ mistake(
 
 mistake(
     "turns-instead-of-radians",
-    "your angles carry a factor of 2π: the position itself is in radians",
+    "your angles carry a factor of 2π; leave it out, as position · frequency is in radians already",
     sinusoidal_positions="position * frequency -> 2 * torch.pi * position * frequency",
 )
 
 mistake(
     "exponent-doubled-and-cosine-of-its-own",
-    "your exponent counts by twos twice, and your cosines count from i + 1: both columns of a pair take i / d_model",
+    "your exponent counts by twos twice, and your cosines count from i + 1; both columns of a pair should take i "
+    "/ d_model",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         - angle = position * frequency
@@ -97,7 +98,7 @@ mistake(
 
 mistake(
     "exponent-by-length",
-    "your exponent is divided by max_len: it is divided by d_model",
+    "your exponent is divided by max_len; it should be divided by d_model",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / max_len)

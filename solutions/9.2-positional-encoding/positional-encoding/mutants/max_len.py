@@ -12,20 +12,20 @@ mistake(
 
 @mistake(
     "limit-not-checked",
-    "your modules do not compare T with max_len: adding fails with a RuntimeError, or stretches a table of one row",
+    "your modules do not compare T with max_len, so adding fails with a RuntimeError or stretches a table of one row",
 )
 def _add(x, table):
     T = x.size(1)
     return x + table[:T].to(x.dtype)
 
 
-@mistake("limit-cuts-x", "your modules cut a sequence that is too long: raise a ValueError instead")
+@mistake("limit-cuts-x", "your modules cut a sequence that is too long; raise a ValueError instead")
 def _add(x, table):
     T = min(x.size(1), table.size(0))
     return x[:, :T] + table[:T].to(x.dtype)
 
 
-@mistake("limit-wraps-round", "your positions start again at 0 past max_len: raise a ValueError instead")
+@mistake("limit-wraps-round", "your positions start again at 0 past max_len; raise a ValueError instead")
 def _add(x, table):
     T, max_len = x.size(1), table.size(0)
     return x + table[torch.arange(T, device=x.device) % max_len].to(x.dtype)
@@ -33,7 +33,8 @@ def _add(x, table):
 
 @mistake(
     "limit-assert",
-    "your long sequence is caught by assert: it raises AssertionError, and nothing under python -O",
+    "your long sequence is caught by assert, so it raises AssertionError, and nothing under python -O; raise "
+    "ValueError",
 )
 def _add(x, table):
     T, max_len = x.size(1), table.size(0)
@@ -43,7 +44,7 @@ def _add(x, table):
 
 @mistake(
     "limit-by-index-error",
-    "your long sequence fails in an embedding, with an IndexError: compare T with max_len, and raise ValueError",
+    "your long sequence fails in an embedding, with an IndexError; compare T with max_len, and raise ValueError",
 )
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -54,7 +55,10 @@ class LearnedPositionalEncoding:
         return x + self.table(torch.arange(x.size(1), device=x.device)).to(x.dtype)
 
 
-@mistake("max-len-ignored", "your table has 5000 rows whatever max_len is, and nothing is too long for it")
+@mistake(
+    "max-len-ignored",
+    "your table has 5000 rows whatever max_len is, so a text longer than max_len is accepted",
+)
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
         super().__init__()

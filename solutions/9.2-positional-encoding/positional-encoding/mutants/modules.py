@@ -7,7 +7,7 @@ by row.
 
 @mistake(
     "module-arguments-swapped",
-    "your module exchanges max_len and d_model: its table has to have max_len rows of d_model numbers",
+    "your module exchanges max_len and d_model; its table should have max_len rows of d_model numbers",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -17,7 +17,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "table-in-plain-attribute",
-    "your sinusoidal table is not a buffer: neither a plain attribute nor a table of each call moves with the module",
+    "your sinusoidal table does not move with the module; register it as a buffer",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -27,7 +27,8 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "buffer-never-read",
-    "your module adds a plain attribute and never reads its buffer: only what is in the buffer moves with the module",
+    "your module adds a plain attribute and never reads its buffer, so it does not move with the module; it should read "
+    "the buffer",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -40,7 +41,8 @@ class SinusoidalPositionalEncoding:
 
 
 @mistake(
-    "table-is-parameter", "your sinusoidal table is a parameter: without a gradient it still counts as one"
+    "table-is-parameter",
+    "your sinusoidal table is a parameter, even if it gets no gradient; register it as a buffer",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -50,7 +52,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "table-grows",
-    "your sinusoidal table grows with the sequences it meets: a saved state no longer fits a new module",
+    "your sinusoidal table grows with the sequences it meets, so a saved state no longer fits a new module",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -66,7 +68,7 @@ class SinusoidalPositionalEncoding:
         return _add(x, self.table)
 
 
-@mistake("learned-as-buffer", "your learned table is not an nn.Parameter: no optimizer will ever see it")
+@mistake("learned-as-buffer", "your learned table is not an nn.Parameter, so no optimizer will ever see it")
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -75,7 +77,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "learned-detached",
-    "your learned table is cut from the graph, by detach or requires_grad=False: it never gets a gradient",
+    "your learned table is cut from the graph, by detach or requires_grad=False, so it never gets a gradient",
 )
 class LearnedPositionalEncoding:
     def forward(self, x):
@@ -89,7 +91,8 @@ class LearnedPositionalEncoding:
 
 
 @mistake(
-    "learned-vector-shared", "your learned encoding is one vector for all positions: it needs a row for each"
+    "learned-vector-shared",
+    "your learned encoding is one vector for all positions; it should have a row for each",
 )
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -103,7 +106,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "learned-norm-added",
-    "your learned encoding has a layer norm of its own: the table is its only parameter",
+    "your learned encoding has a layer norm of its own; the table should be its only parameter",
     LearnedPositionalEncoding="""
           self.table = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
         + self.norm = nn.LayerNorm(d_model)
@@ -116,7 +119,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "dropout-takes-max-len",
-    "your second parameter is a dropout, where max_len arrives: the class takes (d_model, max_len)",
+    "your second parameter is a dropout, where max_len arrives; the class should take (d_model, max_len)",
     costs="no module can be made",
 )
 class SinusoidalPositionalEncoding:
@@ -131,7 +134,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "learned-arguments-swapped",
-    "your learned table has d_model rows of max_len numbers: it is the other way round",
+    "your learned table has d_model rows of max_len numbers; it should have max_len rows of d_model numbers",
 )
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -147,7 +150,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "learned-number-per-position",
-    "your learned table has one number per position: it needs one for each column as well",
+    "your learned table has one number per position; it should have one for each column as well",
 )
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):

@@ -5,7 +5,7 @@ A table has as many rows as it is asked for, and belongs to the call or the modu
 
 mistake(
     "table-of-5000",
-    "your table never has more than 5000 rows, however many are asked for",
+    "your table never has more than 5000 rows; it should have max_len rows, however many those are",
     sinusoidal_positions="""
         + max_len = min(max_len, 5000)
           position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "table-kept",
-    "your longer tables are kept from the first call with this max_len: another d_model gets the same columns",
+    "your longer tables are cached from the first call with this max_len, so another d_model gets the wrong columns",
     sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)

@@ -6,13 +6,13 @@ even number of them.
 
 mistake(
     "positions-from-one",
-    "your positions count from 1: the first one is 0",
+    "your positions count from 1; the first should be 0",
     sinusoidal_positions="max_len, dtype=torch.float32 -> 1, max_len + 1, dtype=torch.float32",
 )
 
 mistake(
     "positions-as-fractions",
-    "your positions are divided by max_len: the same position would get another row in another table",
+    "your positions are divided by max_len, so the same position gets another row in another table",
     sinusoidal_positions="""
         - position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
         + position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None] / max_len
@@ -21,7 +21,7 @@ mistake(
 
 mistake(
     "positions-in-half-precision",
-    "your positions are counted in half precision: past 2048, neighbours become one",
+    "your positions are counted in half precision, so past 2048 neighbours become one; count in float32",
     sinusoidal_positions="""
         - position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
         + position = torch.arange(max_len, dtype=torch.float16, device=device)[:, None].float()
@@ -30,13 +30,14 @@ mistake(
 
 mistake(
     "sines-and-cosines-swapped",
-    "your even columns hold cosines and your odd ones sines: it is the other way round",
+    "your even columns hold cosines and your odd ones sines; it should be the other way round",
     sinusoidal_positions="angle.sin(), angle.cos() -> angle.cos(), angle.sin()",
 )
 
 mistake(
     "halves-not-interleaved",
-    "your sines fill the first half of the columns and your cosines the second: they take turns, column by column",
+    "your sines fill the first half of the columns and your cosines the second; they should take turns, column by "
+    "column",
     sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + return torch.cat((angle.sin(), angle.cos()), dim=-1)
@@ -46,7 +47,7 @@ mistake(
 
 @mistake(
     "table-transposed",
-    "your table is [d_model, max_len]: rows are positions",
+    "your table is [d_model, max_len]; its rows should be positions",
     sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).T
@@ -58,7 +59,10 @@ class SinusoidalPositionalEncoding:
         self.register_buffer("table", sinusoidal_positions(max_len, d_model).T)
 
 
-@mistake("odd-width-accepted", "your table takes an odd d_model and leaves the last sine without its cosine")
+@mistake(
+    "odd-width-accepted",
+    "your table takes an odd d_model and leaves the last sine without its cosine; raise ValueError",
+)
 def sinusoidal_positions(max_len, d_model, *, device=None):
     position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
     frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
@@ -68,7 +72,8 @@ def sinusoidal_positions(max_len, d_model, *, device=None):
 
 mistake(
     "odd-width-assert",
-    "your odd d_model is caught by assert: it raises AssertionError, and nothing under python -O",
+    "your odd d_model is caught by assert, so it raises AssertionError, and nothing under python -O; raise "
+    "ValueError",
     sinusoidal_positions="""
         - if d_model % 2:
         -     raise ValueError(f"d_model ({d_model}) must be even: each sine needs its cosine")
@@ -78,7 +83,7 @@ mistake(
 
 mistake(
     "device-ignored",
-    "your sinusoidal_positions takes a device and does not use it: its table is always made on the CPU",
+    "your sinusoidal_positions takes a device and does not use it, so its table is always made on the CPU",
     sinusoidal_positions=[
         "dtype=torch.float32, device=device -> dtype=torch.float32",
         "torch.arange(0, d_model, 2, device=device) -> torch.arange(0, d_model, 2)",
@@ -88,7 +93,7 @@ mistake(
 
 @mistake(
     "device-keyword-missing",
-    "your sinusoidal_positions has no device keyword: its table is always made on the CPU",
+    "your sinusoidal_positions has no device keyword, so its table is always made on the CPU",
 )
 def sinusoidal_positions(max_len, d_model):
     if d_model % 2:
@@ -101,14 +106,14 @@ def sinusoidal_positions(max_len, d_model):
 
 mistake(
     "sines-everywhere",
-    "your odd columns hold sines, too: they are for the cosine of the same angle",
+    "your odd columns hold sines, too; they should hold the cosine of the same angle",
     sinusoidal_positions="(angle.sin(), angle.cos()) -> (angle.sin(), angle.sin())",
 )
 
 
 @mistake(
     "odd-width-not-checked",
-    "your odd d_model fails where the cosines are written, with a RuntimeError: look at it first, and raise ValueError",
+    "your odd d_model fails where the cosines are written, with a RuntimeError; check it first, and raise ValueError",
 )
 def sinusoidal_positions(max_len, d_model, *, device=None):
     table = torch.zeros(max_len, d_model, device=device)
@@ -121,7 +126,7 @@ def sinusoidal_positions(max_len, d_model, *, device=None):
 
 @mistake(
     "table-with-batch-axis",
-    "your table is [1, max_len, d_model]: it has no axis for the batch, and broadcasts without",
+    "your table is [1, max_len, d_model]; leave out the batch axis, as the table broadcasts without it",
     sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[None]

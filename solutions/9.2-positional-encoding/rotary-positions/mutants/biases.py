@@ -5,19 +5,19 @@ T5 learns one number for each bucket and head; ALiBi takes from each score its h
 
 mistake(
     "heads-last",
-    "your bias is [1, Tq, Tk, H]: scores have their heads before queries and keys",
+    "your bias is [1, Tq, Tk, H]; its heads should come before queries and keys, as in the scores",
     RelativePositionBias="bias.permute(2, 0, 1) -> bias",
 )
 
 mistake(
     "no-batch-axis",
-    "your bias is [H, Tq, Tk]: an axis of 1 comes first, for the batch",
+    "your bias is [H, Tq, Tk]; it should begin with an axis of 1 for the batch",
     RelativePositionBias="bias.permute(2, 0, 1)[None] -> bias.permute(2, 0, 1)",
 )
 
 mistake(
     "one-table-for-all-heads",
-    "your embedding has one number a bucket: each head learns its own, nn.Embedding(num_buckets, num_heads)",
+    "your embedding has one number per bucket; each head should learn its own, nn.Embedding(num_buckets, num_heads)",
     RelativePositionBias="""
         - self.embedding = nn.Embedding(num_buckets, num_heads)
         + self.embedding = nn.Embedding(num_buckets, 1)
@@ -30,37 +30,37 @@ mistake(
 
 mistake(
     "direction-not-handed-on",
-    "your module does not hand bidirectional on to the buckets",
+    "your module does not pass bidirectional on to the buckets",
     RelativePositionBias="- bidirectional=self.bidirectional,",
 )
 
 mistake(
     "offset-not-handed-on",
-    "your module does not hand offset on to the buckets",
+    "your module does not pass offset on to the buckets",
     RelativePositionBias="- offset=offset,",
 )
 
 mistake(
     "bias-cut-off",
-    "your bias is cut from the graph: the table never learns",
+    "your bias is cut from the graph, so the table never learns",
     RelativePositionBias="bias.permute(2, 0, 1)[None] -> bias.permute(2, 0, 1)[None].detach()",
 )
 
 mistake(
     "bias-in-float32",
-    "your bias is float32 whatever the table is: it has the dtype of the embedding",
+    "your bias is float32 whatever the table is; it should have the dtype of the embedding",
     RelativePositionBias="bias.permute(2, 0, 1)[None] -> bias.permute(2, 0, 1)[None].float()",
 )
 
 mistake(
     "slopes-from-one",
-    "your slopes begin with 1: h runs from 1 to H, so the first is 2^(-8 / H)",
+    "your slopes begin with 1; h should run from 1 to H, so that the first is 2^(-8 / H)",
     alibi_slopes="1, num_heads + 1 -> num_heads",
 )
 
 mistake(
     "slopes-halved",
-    "your slopes are halved from head to head whatever H is: the exponent is -8h / H",
+    "your slopes are halved from head to head whatever H is; the exponent should be -8h / H",
     alibi_slopes="""
         - return 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
         + return 0.5 ** torch.arange(1.0, num_heads + 1)
@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "any-number-of-heads",
-    "your slopes are made for any number of heads: one that is not a power of two is a ValueError",
+    "your slopes are made for any number of heads; raise ValueError where it is not a power of two",
     alibi_slopes="""
         - if num_heads < 1 or num_heads & (num_heads - 1):
         -     raise ValueError(f"num_heads ({num_heads}) must be a power of two")
@@ -78,13 +78,13 @@ mistake(
 
 mistake(
     "penalty-positive",
-    "your ALiBi rewards distance: the slope is taken with a minus",
+    "your ALiBi rewards distance; take the slope with a minus",
     alibi_bias="-slopes -> slopes",
 )
 
 mistake(
     "signed-distance",
-    "your ALiBi takes key - query with its sign: one direction is rewarded",
+    "your ALiBi takes key - query with its sign, so one direction is rewarded",
     alibi_bias="""
         - return -slopes * _distances(query_len, key_len, offset).abs()
         + return slopes * _distances(query_len, key_len, offset)
@@ -93,25 +93,26 @@ mistake(
 
 mistake(
     "alibi-offset-ignored",
-    "your ALiBi ignores offset: the first query is always at 0",
+    "your ALiBi ignores offset, so its first query is always at 0",
     alibi_bias="_distances(query_len, key_len, offset) -> _distances(query_len, key_len, 0)",
 )
 
 mistake(
     "axes-by-view",
-    "your axes are renamed by a view or reshape: permute moves the numbers, a view leaves them where they were",
+    "your axes are only renamed by a view or reshape, which leaves the numbers where they were; move them with "
+    "permute",
     RelativePositionBias="bias.permute(2, 0, 1)[None] -> bias.reshape(1, -1, query_len, key_len)",
 )
 
 mistake(
     "max-distance-not-handed-on",
-    "your module does not hand max_distance on to the buckets",
+    "your module does not pass max_distance on to the buckets",
     RelativePositionBias="- max_distance=self.max_distance,",
 )
 
 mistake(
     "table-without-embedding",
-    "your table is a bare nn.Parameter: an nn.Embedding called embedding is asked for",
+    "your table is a bare nn.Parameter; it should be an nn.Embedding called embedding",
     RelativePositionBias="""
         - self.embedding = nn.Embedding(num_buckets, num_heads)
         + self.table = nn.Parameter(torch.randn(num_buckets, num_heads))
@@ -126,7 +127,7 @@ mistake(
 
 mistake(
     "slopes-in-between",
-    "your slopes for a number that is not a power of two are put together from two series: here it is a ValueError",
+    "your slopes for a number that is not a power of two are put together from two series; raise ValueError here",
     alibi_slopes="""
         - if num_heads < 1 or num_heads & (num_heads - 1):
         -     raise ValueError(f"num_heads ({num_heads}) must be a power of two")
@@ -138,7 +139,7 @@ mistake(
 
 mistake(
     "one-row-for-all-queries",
-    "your ALiBi has one row for all queries, as if each were the last: what stands for distance is |query - key|",
+    "your ALiBi has one row for all queries, as if each were the last; it should use |query - key| for each pair",
     alibi_bias="""
         - return -slopes * _distances(query_len, key_len, offset).abs()
         + row = torch.arange(key_len) - (key_len - 1)

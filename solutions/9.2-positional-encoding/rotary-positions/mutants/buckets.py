@@ -6,37 +6,37 @@ grows with the logarithm, up to max_distance.
 
 mistake(
     "distance-turned-round",
-    "your distance is query - key: past and future have exchanged their buckets",
+    "your distance is query - key, so past and future have exchanged their buckets",
     relative_buckets="_distances(query_len, key_len, offset) -> -_distances(query_len, key_len, offset)",
 )
 
 mistake(
     "directions-not-told-apart",
-    "your past and future share their buckets: half of them is for keys after the query",
+    "your past and future share their buckets; half of the buckets should be for keys after the query",
     relative_buckets="- first = (distance > 0) * num_buckets",
 )
 
 mistake(
     "buckets-not-halved",
-    "your buckets are not shared out: num_buckets for each direction makes twice as many",
+    "your num_buckets counts for each direction, so there are twice as many; both directions should share them",
     relative_buckets="- num_buckets //= 2",
 )
 
 mistake(
     "bidirectional-always",
-    "your buckets are shared out between two directions even when bidirectional is False",
+    "your buckets are shared between two directions even when bidirectional is False",
     relative_buckets="if bidirectional: -> if True:",
 )
 
 mistake(
     "future-as-past",
-    "your one-directional buckets take the absolute distance: a key after its query counts as distance 0",
+    "your one-directional buckets take the absolute distance; a key after its query should count as distance 0",
     relative_buckets="(-distance).clamp(min=0) -> distance.abs()",
 )
 
 mistake(
     "one-distance-each",
-    "your buckets hold one distance each up to the last: from half of them on they grow with the logarithm",
+    "your buckets hold one distance each up to the last; from half of them on they should grow with the logarithm",
     relative_buckets="""
         - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
         + return first + distance.clamp(max=num_buckets - 1)
@@ -45,7 +45,7 @@ mistake(
 
 mistake(
     "linear-steps",
-    "your far buckets are all of one width: they grow in equal steps of the logarithm",
+    "your far buckets are all of one width; they should be equal steps of the logarithm",
     relative_buckets="""
         - share = (distance.clamp(min=1) / exact).log() / math.log(max_distance / exact)  # 0 at exact, 1 at the end
         + share = (distance - exact) / (max_distance - exact)
@@ -53,7 +53,7 @@ mistake(
 )
 
 
-@mistake("sixteen-by-default", "your relative_buckets has 16 buckets when nothing is said: the default is 32")
+@mistake("sixteen-by-default", "your relative_buckets has 16 buckets by default; it should have 32")
 def relative_buckets(query_len, key_len, *, num_buckets=16, max_distance=128, bidirectional=True, offset=0):
     distance = _distances(query_len, key_len, offset)
     first = torch.zeros_like(distance)
@@ -71,7 +71,7 @@ def relative_buckets(query_len, key_len, *, num_buckets=16, max_distance=128, bi
 
 mistake(
     "last-bucket-open",
-    "your numbers go on past the last bucket: everything from max_distance on falls into it",
+    "your numbers go on past the last bucket; every distance from max_distance on should fall into it",
     relative_buckets="coarse.clamp(max=num_buckets - 1) -> coarse",
 )
 
@@ -83,7 +83,7 @@ mistake(
 
 mistake(
     "buckets-int32",
-    "your buckets are int32: int64 is asked for",
+    "your buckets are int32; they should be int64",
     relative_buckets="""
         - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
         + return (first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))).int()
@@ -93,13 +93,13 @@ mistake(
 
 mistake(
     "bucket-offset-ignored",
-    "your relative_buckets ignores offset: the first query is always at 0",
+    "your relative_buckets ignores offset, so its first query is always at 0",
     relative_buckets="_distances(query_len, key_len, offset) -> _distances(query_len, key_len, 0)",
 )
 
 mistake(
     "offset-moves-keys",
-    "your offset moves the keys: it is the position of the first query",
+    "your offset moves the keys; it should be the position of the first query",
     _distances="""
         - queries = torch.arange(query_len, device=device) + offset
         - return torch.arange(key_len, device=device) - queries[:, None]
@@ -110,7 +110,7 @@ mistake(
 
 mistake(
     "rows-for-keys",
-    "your table is [Tk, Tq]: a row for each query, a column for each key",
+    "your table is [Tk, Tq]; it should have a row for each query and a column for each key",
     relative_buckets="""
         - return first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))
         + return (first + torch.where(distance < exact, distance, coarse.clamp(max=num_buckets - 1))).T
@@ -119,24 +119,24 @@ mistake(
 
 mistake(
     "share-rounded-up",
-    "your far buckets begin one early: the share of the way is rounded down",
+    "your far buckets begin one bucket early; round the share of the way down",
     relative_buckets="(share * (num_buckets - exact)).long -> (share * (num_buckets - exact)).ceil().long",
 )
 
 mistake(
     "share-rounded-to-nearest",
-    "your far buckets begin half a bucket early: the share of the way is rounded down, not to the nearest",
+    "your far buckets begin half a bucket early; round the share of the way down, not to the nearest",
     relative_buckets="(share * (num_buckets - exact)).long -> (share * (num_buckets - exact)).round().long",
 )
 
 mistake(
     "itself-after-itself",
-    "your distance 0 falls into the second half: a key at its query's own place is not after it",
+    "your distance 0 falls into the second half; a key at its query's own place should not count as after it",
     relative_buckets="distance > 0 -> distance >= 0",
 )
 
 mistake(
     "past-in-the-second-half",
-    "your second half is for keys before the query: it is for those after it",
+    "your second half is for keys before the query; it should be for those after it",
     relative_buckets="distance > 0 -> distance < 0",
 )

@@ -15,25 +15,25 @@ mistake(
 
 mistake(
     "positions-from-one",
-    "your positions begin with 1 when nothing is said: the first is 0",
+    "your positions begin with 1 by default; the first should be 0",
     rotate="torch.arange(x.size(-2), device=x.device) -> torch.arange(1, x.size(-2) + 1, device=x.device)",
 )
 
 mistake(
     "length-from-axis-one",
-    "your T is x.size(1), which is H where x is [B, H, T, D]: count axes from the end, x.size(-2)",
+    "your T is x.size(1), which is H where x is [B, H, T, D]; count axes from the end, x.size(-2)",
     rotate="torch.arange(x.size(-2), device=x.device) -> torch.arange(x.size(1), device=x.device)",
 )
 
 mistake(
     "table-of-32",
-    "your positions start again at 32: a table of angles has to go as far as the positions do",
+    "your positions start again at 32; a table of angles should go as far as the positions do",
     rotate="positions[:, None] -> (positions % 32)[:, None]",
 )
 
 mistake(
     "odd-width-taken",
-    "your rotate does not ask whether D is even: an odd one fails later, with another error",
+    "your rotate does not check whether D is even, so an odd one fails later, with another error",
     rotate="""
         - if D % 2:
         -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
@@ -42,25 +42,25 @@ mistake(
 
 mistake(
     "angles-in-dtype-of-x",
-    "your angles are made in the dtype of x: bfloat16 counts only to 256",
+    "your angles are made in the dtype of x, and bfloat16 counts only to 256; make them in float32",
     rotate="positions[:, None] * frequency -> positions[:, None].to(x.dtype) * frequency.to(x.dtype)",
 )
 
 mistake(
     "result-in-float32",
-    "your result is float32 or wider whatever x is: the angles' dtype has won",
+    "your result has the angles' dtype, float32 or wider; it should have the dtype of x",
     rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.cos(), angle.sin()",
 )
 
 mistake(
     "x-cut-off",
-    "your rotate works on x.detach(): queries and keys learn nothing",
+    "your rotate works on x.detach(), so queries and keys learn nothing",
     rotate="x[..., 0::2], x[..., 1::2] -> x.detach()[..., 0::2], x.detach()[..., 1::2]",
 )
 
 mistake(
     "x-overwritten",
-    "your turned columns are written into the caller's x",
+    "your turned columns are written into the caller's x; return a new tensor",
     rotate="""
         - return torch.stack(turned, dim=-1).flatten(-2)
         + if x.requires_grad:
@@ -72,10 +72,25 @@ mistake(
 
 mistake(
     "odd-width-asserted",
-    "your odd width is an AssertionError: a ValueError is asked for, and asserts can be switched off",
+    "your odd width raises AssertionError; raise ValueError, as asserts can be switched off",
     rotate="""
         - if D % 2:
         -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
         + assert D % 2 == 0, f"the width ({D}) must be even"
+    """,
+)
+
+mistake(
+    "table-kept-by-length",
+    "your angles are kept by length and width, so later positions and another base get those of the first call; they "
+    "should be made again, or kept by all that they depend on",
+    rotate="""
+        - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        - angle = positions[:, None] * frequency  # [T, D/2], in float32
+        + tables = rotate.__dict__
+        + if (x.size(-2), D) not in tables:
+        +     frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
+        +     tables[x.size(-2), D] = positions[:, None] * frequency  # [T, D/2], in float32
+        + angle = tables[x.size(-2), D].to(x.device)
     """,
 )

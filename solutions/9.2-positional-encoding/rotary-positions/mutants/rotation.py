@@ -5,7 +5,7 @@ Columns 2i and 2i + 1 are a pair; it is turned by position · base^(-2i / D), co
 
 mistake(
     "halves-paired",
-    "your pairs are columns i and i + D/2: here neighbours are a pair, 2i and 2i + 1",
+    "your pairs are columns i and i + D/2; neighbours should be a pair here, 2i and 2i + 1",
     rotate=[
         "x[..., 0::2], x[..., 1::2] -> x.chunk(2, dim=-1)",
         "torch.stack(turned, dim=-1).flatten(-2) -> torch.cat(turned, dim=-1)",
@@ -14,13 +14,13 @@ mistake(
 
 mistake(
     "not-interleaved",
-    "your turned pairs are laid out as two halves: column 2i goes back to 2i, and 2i + 1 to 2i + 1",
+    "your turned pairs are laid out as two halves; column 2i should go back to 2i, and 2i + 1 to 2i + 1",
     rotate="torch.stack(turned, dim=-1).flatten(-2) -> torch.cat(turned, dim=-1)",
 )
 
 mistake(
     "turned-backwards",
-    "your pairs are turned the other way round: the two sines have their signs exchanged",
+    "your pairs are turned the other way round; exchange the signs of the two sines",
     rotate="""
         - turned = (first * cosine - second * sine, first * sine + second * cosine)
         + turned = (first * cosine + second * sine, second * cosine - first * sine)
@@ -29,13 +29,13 @@ mistake(
 
 mistake(
     "both-plus",
-    "your first column adds the sine's part: without a minus pairs grow and shrink instead of turning",
+    "your first column adds the sine's part, so pairs grow and shrink instead of turning; subtract it",
     rotate="first * cosine - second * sine -> first * cosine + second * sine",
 )
 
 mistake(
     "overwritten-too-early",
-    "your second column is made from the first one after it was turned: keep the old one until both are done",
+    "your second column is made from the first one after it was turned; keep the old one until both are done",
     rotate="""
         - turned = (first * cosine - second * sine, first * sine + second * cosine)
         + first = first * cosine - second * sine
@@ -45,7 +45,7 @@ mistake(
 
 mistake(
     "exponent-without-two",
-    "your exponent is -i / D: of pair i it is -2i / D, down to almost -1",
+    "your exponent is -i / D; for pair i it should be -2i / D, down to almost -1",
     rotate="""
         - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
         + frequency = base ** (-torch.arange(D // 2, device=x.device) / D)  # [D/2]
@@ -63,13 +63,14 @@ mistake(
 
 mistake(
     "encoding-added",
-    "your sines and cosines are added to x: here they turn it, by products",
+    "your sines and cosines are added to x; turn x by multiplying with them",
     rotate="first * cosine - second * sine, first * sine + second * cosine -> first + sine, second + cosine",
 )
 
 mistake(
     "two-layouts",
-    "your angles are repeated as two halves but your pairs are neighbours: columns 2i and 2i + 1 share an angle",
+    "your angles are repeated as two halves but your pairs are neighbours; columns 2i and 2i + 1 should share an "
+    "angle",
     rotate="""
         - first, second = x[..., 0::2], x[..., 1::2]
         - turned = (first * cosine - second * sine, first * sine + second * cosine)
@@ -82,7 +83,7 @@ mistake(
 
 mistake(
     "exponent-without-minus",
-    "your exponent is 2i / D: without its minus pairs turn faster and faster",
+    "your exponent is 2i / D, so pairs turn faster and faster; it should have a minus",
     rotate="""
         - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
         + frequency = base ** (torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
@@ -91,13 +92,13 @@ mistake(
 
 mistake(
     "all-pairs-alike",
-    "your pairs all turn by the position itself: pair i turns base^(-2i / D) times as fast",
+    "your pairs all turn by the position itself; pair i should turn base^(-2i / D) times as fast",
     rotate="base ** (-torch.arange(0, D, 2, device=x.device) / D) -> torch.ones(D // 2, device=x.device)",
 )
 
 mistake(
     "sine-twice",
-    "your columns are multiplied by the sine alone: at position 0, where nothing turns, they become 0",
+    "your columns are multiplied only by the sine, so at position 0, where nothing should turn, they become 0",
     rotate="""
         - cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         + cosine = sine = angle.sin().to(x.dtype)

@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "bias-kept",
-    "your bias is kept from the first call with these lengths: other options get the same one",
+    "your bias is cached from the first call with these lengths, so other options get the same one",
     RelativePositionBias="""
         - buckets = relative_buckets(
         + buckets = kept.get((query_len, key_len))

@@ -6,7 +6,8 @@ Slices of every second column, the angles of all positions next to them and a st
 
 @mistake(
     "pair-by-pair",
-    "you turn one pair of columns after the other in Python: slices of every second column turn all pairs at once",
+    "you turn one pair of columns after the other in Python; turn all pairs at once with slices of every second "
+    "column",
     fails=["test_rotate_speed"],
 )
 def rotate(x, positions=None, *, base=10000.0):
@@ -27,7 +28,7 @@ def rotate(x, positions=None, *, base=10000.0):
 
 @mistake(
     "row-by-row",
-    "you turn one position after the other in Python: angles [T, D/2] serve all positions at once",
+    "you turn one position after the other in Python; use angles [T, D/2] for all positions at once",
     fails=["test_rotate_speed"],
 )
 def rotate(x, positions=None, *, base=10000.0):
@@ -48,7 +49,7 @@ def rotate(x, positions=None, *, base=10000.0):
 
 @mistake(
     "matrix-for-each-position",
-    "you multiply by a matrix of D · D numbers for each position, all but 2 · D of them zeros: two slices do the same",
+    "you multiply by a D × D matrix for each position, all but 2 · D of its numbers zeros; use two slices instead",
     fails=["test_rotate_speed"],
     told_on="cpu",
 )

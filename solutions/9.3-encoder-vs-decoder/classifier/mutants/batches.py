@@ -5,7 +5,7 @@ An epoch is every example once, in an order drawn from the generator, and an exa
 
 mistake(
     "never-shuffled",
-    "your fit takes the examples in the order in which they stand",
+    "your fit takes the examples in the order in which they were given",
     fit="torch.randperm(len(tokens), generator=generator) -> torch.arange(len(tokens))",
 )
 
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "seed-fixed",
-    "your fit seeds the generator anew, so every run has the same order",
+    "your fit seeds the generator again, so every run has the same order",
     fit="""
           model.train()
         + if generator is not None:
@@ -80,7 +80,7 @@ mistake(
 
 mistake(
     "order-drawn-once",
-    "your fit draws the order once: each epoch needs one of its own, or neighbours always share a batch",
+    "your fit draws the order once, so neighbours always share a batch; each epoch should draw its own",
     fit="""
         - for _ in range(epochs):
         + order = torch.randperm(len(tokens), generator=generator)

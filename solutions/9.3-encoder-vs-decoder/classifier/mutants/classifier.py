@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "mask-inverted",
-    "your mask is upside down, so attention sees padding alone; it should be True where the token is real",
+    "your mask is upside down, so attention sees only padding; it should be True where the token is real",
     EncoderClassifier="real[:, None, None, :] -> ~real[:, None, None, :]",
 )
 
@@ -65,14 +65,14 @@ mistake(
 
 mistake(
     "logits-for-every-position",
-    "your classifier gives logits for every position: nothing has been pooled",
+    "your classifier gives logits for every position; pool before the head",
     EncoderClassifier="pool(hidden, real, self.pooling) -> hidden",
     costs="no logits of a text are there to be compared, and no loss to be trained by",
 )
 
 mistake(
     "softmax-in-the-model",
-    "your classifier returns probabilities: cross-entropy will take the softmax a second time",
+    "your classifier returns probabilities, so cross-entropy takes the softmax a second time",
     EncoderClassifier="""
         - return self.head(pool(hidden, real, self.pooling))
         + return self.head(pool(hidden, real, self.pooling)).softmax(dim=-1)
@@ -81,7 +81,7 @@ mistake(
 
 mistake(
     "encoder-detached",
-    "your encoder is cut off from the gradient: only the last layer learns",
+    "your encoder is cut off from the gradient, so only the last layer learns",
     EncoderClassifier="pool(hidden, real, self.pooling) -> pool(hidden.detach(), real, self.pooling)",
 )
 
@@ -105,7 +105,7 @@ mistake(
 
 mistake(
     "mask-not-broadcast",
-    "your encoder gets the mask as [B, T], which reads as [T, T]: it has to be [B, 1, 1, T]",
+    "your encoder gets the mask as [B, T], which reads as [T, T]; it should be [B, 1, 1, T]",
     EncoderClassifier="real[:, None, None, :] -> real",
     costs="the encoder cannot attend with it, so no call of the classifier ends with logits",
 )
@@ -118,7 +118,7 @@ mistake(
 
 mistake(
     "log-softmax-in-the-model",
-    "your classifier returns logarithms of probabilities: logits are the free numbers before the softmax",
+    "your classifier returns logarithms of probabilities; it should return logits, the numbers before the softmax",
     EncoderClassifier="""
         - return self.head(pool(hidden, real, self.pooling))
         + return self.head(pool(hidden, real, self.pooling)).log_softmax(dim=-1)

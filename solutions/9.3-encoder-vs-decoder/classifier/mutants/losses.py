@@ -5,7 +5,7 @@ For each epoch one float: the mean over its examples, so the last batch counts f
 
 mistake(
     "last-batch-loss",
-    "your loss is that of the last batch alone",
+    "your loss is that of the last batch only",
     fit="""
         - total = 0.0
 
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "loss-of-one-batch-per-item",
-    "your fit returns the loss of every batch, not one number an epoch",
+    "your fit returns the loss of every batch; it should return one number for each epoch",
     fit="""
         - total = 0.0
 
@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "mean-of-batch-means",
-    "your loss is the mean over batches: examples of a short last batch count for more",
+    "your loss is the mean over batches, so examples of a short last batch count for more",
     fit="""
         - total = 0.0
         + total, count = 0.0, 0
@@ -44,7 +44,8 @@ mistake(
 
 mistake(
     "mean-over-a-loader",
-    "your loss is the sum over the batches of a DataLoader, divided by their number: the last one may be short",
+    "your loss is the sum over a DataLoader's batches, divided by their number, so a short last one counts for "
+    "too much",
 )
 
 from torch.utils.data import DataLoader, TensorDataset
@@ -75,25 +76,25 @@ mistake(
 
 mistake(
     "losses-as-tensors",
-    "your losses are tensors",
+    "your losses are tensors; they should be floats",
     fit="loss.item() * len(batch) -> loss.detach() * len(batch)",
 )
 
 mistake(
     "losses-not-returned",
-    "your fit ends without a return, so it gives None: a list of each epoch's loss is asked for",
+    "your fit ends without a return, so it gives None; it should return a list of each epoch's loss",
     fit="- return losses",
 )
 
 mistake(
     "model-returned",
-    "your fit returns the model, which the caller has: a list of each epoch's loss is asked for",
+    "your fit returns the model, which the caller has; it should return a list of each epoch's loss",
     fit="return losses -> return model",
 )
 
 mistake(
     "loss-not-cross-entropy",
-    "your loss is the squared distance from one-hot labels: cross-entropy is asked for",
+    "your loss is the squared distance from one-hot labels; it should be cross-entropy",
     fit="""
         - loss = cross_entropy(model(tokens[batch]), labels[batch])  # the mean over this batch
         + logits = model(tokens[batch])

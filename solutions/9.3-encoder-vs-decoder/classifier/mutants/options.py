@@ -22,7 +22,7 @@ mistake(
 
 mistake(
     "dropout-ignored",
-    "your classifier never hands dropout on",
+    "your classifier never passes dropout on",
     EncoderClassifier=[
         "nn.Dropout(dropout) -> nn.Dropout(0.0)",
         "d_ff, dropout -> d_ff",
@@ -31,7 +31,7 @@ mistake(
 
 mistake(
     "dropout-always",
-    "your dropout does not rest in eval mode",
+    "your dropout stays on in eval mode",
     EncoderClassifier="""
         - self.dropout = nn.Dropout(dropout)
         + self.rate = dropout

@@ -38,7 +38,7 @@ mistake(
 
 mistake(
     "mean-nan-mended",
-    "your mean divides by zero and mends the NaN afterwards: one is left in the gradient",
+    "your mean divides by zero and mends the NaN afterwards, so one is left in the gradient",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return ((hidden * ~padding).sum(dim=1) / mask.sum(dim=1, keepdim=True)).nan_to_num(0.0)
@@ -65,7 +65,7 @@ mistake(
 
 mistake(
     "max-minus-infinity",
-    "your max of a row of padding only is -inf",
+    "your max of a row of padding only is -inf; it should be zeros",
     pool="""
         - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
         - return greatest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
@@ -75,7 +75,7 @@ mistake(
 
 mistake(
     "strategy-falls-through",
-    "your pooling takes any strategy that it does not know for max",
+    "your pooling treats an unknown strategy as max; raise a ValueError",
     pool="""
         - if strategy == "max":
         -     greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
@@ -108,7 +108,7 @@ mistake(
 
 mistake(
     "mean-count-inexact",
-    "your mean adds a small number to the count: hold the count at 1 instead, which changes no other row",
+    "your mean adds a small number to the count; hold the count at 1 at least, which changes no other row",
     pool="mask.sum(dim=1, keepdim=True).clamp(min=1) -> (mask.sum(dim=1, keepdim=True) + 1e-3)",
 )
 
@@ -125,7 +125,7 @@ mistake(
 
 mistake(
     "pooled-over-the-batch",
-    "your mean and max run over the sequences of the batch: the positions are axis 1",
+    "your mean and max run over the sequences of the batch; they should run over the positions, axis 1",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return hidden.masked_fill(padding, 0.0).sum(dim=0) / (~padding).sum(dim=0).clamp(min=1)
@@ -139,7 +139,7 @@ mistake(
 
 mistake(
     "pool-mask-inverted",
-    "your pooling looks at padding and at nothing else; the mask is True where the token is real",
+    "your pooling looks only at padding; it should look where the mask is True, at the real tokens",
     pool="""
         - padding = ~mask.unsqueeze(-1)  # [B, T, 1]
         + mask = ~mask
@@ -155,12 +155,12 @@ mistake(
 
 mistake(
     "strategy-gives-none",
-    "your pooling returns None for a strategy that it does not know: raise a ValueError",
+    "your pooling returns None for a strategy that it does not know; raise a ValueError",
     pool='- raise ValueError(f"strategy must be cls, mean or max, not {strategy!r}")',
 )
 
 mistake(
     "strategy-key-error",
-    "your pooling looks an unknown strategy up and raises KeyError: a ValueError is asked for",
+    "your pooling looks an unknown strategy up and raises KeyError; raise a ValueError",
     pool='ValueError(f"strategy must be cls, mean or max, not {strategy!r}") -> KeyError(strategy)',
 )

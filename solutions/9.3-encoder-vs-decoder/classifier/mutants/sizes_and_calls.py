@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "padding-kept",
-    "your model keeps what is real from the first batch of a shape: the next one has other padding",
+    "your model stores what is real from the first batch of a shape, so the next one gets the wrong padding",
     EncoderClassifier="""
         - real = tokens != self.pad_id
         + if not hasattr(self, "kept") or self.kept.shape != tokens.shape:

@@ -18,13 +18,13 @@ mistake(
 
 mistake(
     "gradients-pile-up",
-    "your fit never empties the gradients: each update repeats all earlier ones",
+    "your fit never empties the gradients, so each update repeats all earlier ones",
     fit="- optimizer.zero_grad()",
 )
 
 mistake(
     "gradients-emptied-too-late",
-    "your fit takes no step, or empties the gradients between backward and step: no parameter moves",
+    "your fit takes no step, or empties the gradients between backward and step, so no parameter moves",
     fit="""
           loss = cross_entropy(model(tokens[batch]), labels[batch])
         + loss.backward()
@@ -35,7 +35,7 @@ mistake(
 
 mistake(
     "one-step-an-epoch",
-    "your fit updates once an epoch, after the last batch",
+    "your fit updates once an epoch, after the last batch; it should update after each batch",
     fit="""
         - optimizer.step()
 
@@ -52,7 +52,7 @@ mistake(
 
 mistake(
     "gradients-emptied-once-an-epoch",
-    "your fit empties the gradients once an epoch: each update repeats those of the batches before it",
+    "your fit empties the gradients once an epoch, so each update repeats those of the batches before it",
     fit="""
         - total = 0.0
         + total = 0.0
@@ -64,7 +64,7 @@ mistake(
 
 mistake(
     "plain-sgd",
-    "your fit takes plain SGD, which hardly learns at such an lr: take AdamW or one of its relatives",
+    "your fit takes plain SGD, which hardly learns at such an lr; take AdamW or one of its relatives",
     fit="torch.optim.AdamW(model.parameters(), lr=lr) -> torch.optim.SGD(model.parameters(), lr=lr)",
     unnamed="only training to the end tells it apart",
 )

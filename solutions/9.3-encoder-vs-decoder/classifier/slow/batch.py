@@ -3,7 +3,7 @@
 
 @mistake(
     "one-text-at-a-time",
-    "you encode one text after the other: the encoder takes the whole batch at once",
+    "you encode one text after the other; give the encoder the whole batch at once",
     fails=["test_batch_speed"],
 )
 class EncoderClassifier:
@@ -19,7 +19,7 @@ class EncoderClassifier:
 
 mistake(
     "pooled-row-by-row",
-    "you pool one text after the other in Python: sum over the time axis of the whole batch, with padding set to 0",
+    "you pool one text after the other in Python; sum over the time axis of the whole batch, with padding set to 0",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return torch.stack([_mean(row[real]) for row, real in zip(hidden, mask, strict=True)])
@@ -34,7 +34,8 @@ def _mean(vectors):
 
 mistake(
     "one-hot",
-    "you multiply one-hot vectors as wide as the vocabulary by the table of word vectors: take the rows by their index",
+    "you multiply one-hot vectors as wide as the vocabulary by the table of word vectors; take the rows by their "
+    "index",
     EncoderClassifier="""
         - x = self.dropout(self.embedding(tokens) + self.positions[: tokens.shape[1]])
         + one_hot = nn.functional.one_hot(tokens, self.embedding.num_embeddings).to(self.embedding.weight.dtype)

@@ -6,13 +6,13 @@ where the past ends, and every layer has a past of its own.
 
 mistake(
     "cache-not-read",
-    "your attention sees nothing of the cache: it does not read it, or a mask hides all that was before",
+    "your attention does not read the cache, or a mask hides everything in it",
     Block="past is not None -> False",
 )
 
 mistake(
     "cache-disregarded",
-    "your forward does not look at its cache: attention and positions begin anew with each call",
+    "your forward does not look at its cache, so attention and positions begin again with each call",
     DecoderLM=[
         "cache if cache is not None else [None] * len(self.blocks) -> [None] * len(self.blocks)",
         "0 if cache is None else cache[0][0].size(2) -> 0",
@@ -21,7 +21,7 @@ mistake(
 
 mistake(
     "cache-not-extended",
-    "your cache holds the keys and values of the latest tokens only: what was before is forgotten",
+    "your cache holds the keys and values of only the latest tokens, so everything before is forgotten",
     Block="""
           q, k, v = (self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v))
         + new = k, v
@@ -40,7 +40,7 @@ mistake(
 
 mistake(
     "cache-of-latest-only",
-    "your cache holds the latest tokens alone, and positions count from it: all that was before is forgotten",
+    "your cache holds only the latest tokens, and positions count from it, so everything before is forgotten",
     Block="""
           q, k, v = (self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v))
         + new = k, v
@@ -52,7 +52,7 @@ mistake(
 
 mistake(
     "cache-of-first-layer",
-    "your layers do not each go on from a cache of their own: one layer reads right, and two do not",
+    "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two does not",
     DecoderLM="block(x, past) -> block(x, pasts[0])",
 )
 
@@ -72,25 +72,25 @@ mistake(
 
 mistake(
     "offset-missing",
-    "your positions start at 0 again with a cache: the new tokens come after those in it",
+    "your positions start at 0 again with a cache; the new tokens should come after those in it",
     DecoderLM="0 if cache is None else cache[0][0].size(2) -> 0",
 )
 
 mistake(
     "offset-one-short",
-    "your positions start one too early with a cache: after n tokens the next has position n",
+    "your positions start one too early with a cache; after n tokens the next should have position n",
     DecoderLM="cache[0][0].size(2) -> cache[0][0].size(2) - 1",
 )
 
 mistake(
     "mask-top-rows",
-    "your mask with a cache has the first rows of the causal one; the new queries are its last rows",
+    "your mask with a cache has the first rows of the causal one; it should have its last rows, for the new queries",
     Block="-q.size(2) : -> : q.size(2)",
 )
 
 mistake(
     "chunk-not-causal",
-    "your mask is dropped with a cache: right for one new token, but of several each sees those after it",
+    "your mask is dropped with a cache, so of several new tokens each sees those after it",
     Block="""
         - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
         + mask = causal_mask(k.size(2), device=x.device) if past is None else None
@@ -109,7 +109,7 @@ mistake(
 
 mistake(
     "keys-detached",
-    "your keys and values are detached for the cache before attention uses them: w_k and w_v learn nothing",
+    "your keys and values are detached for the cache before attention uses them, so w_k and w_v learn nothing",
     Block="""
               k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
         + k, v = k.detach(), v.detach()
@@ -118,13 +118,14 @@ mistake(
 
 mistake(
     "offset-by-wrong-axis",
-    "your model takes the length of its past from the axis of the heads: positions are axis 2 of [B, H, T, D/H]",
+    "your model takes the length of its past from the axis of the heads; take axis 2 of [B, H, T, D/H], the "
+    "positions",
     DecoderLM="cache[0][0].size(2) -> cache[0][0].size(1)",
 )
 
 mistake(
     "cache-wrong-axis",
-    "your keys and values are joined to the cache along the heads: positions are axis 2 of [B, H, T, D/H]",
+    "your keys and values are joined to the cache along the heads; join them along axis 2 of [B, H, T, D/H]",
     Block="""
         - k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
         + k, v = torch.cat((past[0], k), dim=1), torch.cat((past[1], v), dim=1)
@@ -133,7 +134,7 @@ mistake(
 
 mistake(
     "cache-wrong-order",
-    "your new keys and values come before the old ones: they come after them, as the tokens do",
+    "your new keys and values come before the old ones; they should come after them, as the tokens do",
     Block="""
         - k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
         + k, v = torch.cat((k, past[0]), dim=2), torch.cat((v, past[1]), dim=2)

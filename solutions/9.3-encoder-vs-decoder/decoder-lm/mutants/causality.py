@@ -5,14 +5,14 @@ Position t reads tokens 0 to t.
 
 mistake(
     "mask-missing",
-    "the future gets in: your attention has no causal mask or masks after the softmax, or a norm runs over "
-    "the positions",
+    "your positions see the future, as there is no causal mask, or one after the softmax, or a norm runs over the "
+    "positions",
     Block="causal_mask(k.size(2), device=x.device)[-q.size(2) :] -> None",
 )
 
 mistake(
     "mask-reversed",
-    "your causal mask is upside down: each position reads what follows and nothing of what was",
+    "your causal mask is upside down, so each position reads what follows and nothing before it",
     Block="causal_mask(k.size(2), device=x.device) -> causal_mask(k.size(2), device=x.device).T",
 )
 
@@ -28,7 +28,7 @@ mistake(
 
 mistake(
     "rows-mixed",
-    "rows of a batch read each other in your model: something, such as a norm, runs over axis 0",
+    "your model lets rows of a batch read each other, as something in it, such as a norm, runs over axis 0",
     DecoderLM="""
         - x = self.dropout(self.token(tokens) + self.position(positions))
         + x = self.token(tokens) + self.position(positions)

@@ -7,13 +7,13 @@ mistake("eos-ignored", "your generate ignores eos_id", generate="eos_id is not N
 
 mistake(
     "eos-zero-ignored",
-    "your generate ignores eos_id when it is 0: ask whether it is None, not whether it is true",
+    "your generate ignores eos_id when it is 0; check whether it is None, not whether it is true",
     generate="eos_id is not None -> eos_id",
 )
 
 mistake(
     "eos-left-out",
-    "your generate stops before it appends the last eos_id: eos is part of the result",
+    "your generate stops before it appends the last eos_id; eos should be part of the result",
     generate="""
         - tokens = torch.cat((tokens, new), dim=1)
 
@@ -24,7 +24,7 @@ mistake(
 
 mistake(
     "eos-stops-all",
-    "your generate stops when the first row has ended: the others go on",
+    "your generate stops when the first row has ended; the others should go on",
     generate="if ended.all(): -> if ended.any():",
 )
 
@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "eos-of-one-row",
-    "your generate asks with .item() whether the text has ended: a batch has a token for each row",
+    "your generate uses .item() to see whether the text has ended; check one token for each row of the batch",
     generate="""
         - new = new.masked_fill(ended, eos_id)
         - ended = ended | (new == eos_id)

@@ -5,7 +5,8 @@ The prompt goes in once; then each new token, chosen from the last position, goe
 
 mistake(
     "first-position",
-    "your generate takes the logits of the first position: the last one knows the whole text",
+    "your generate takes the logits of the first position; it should take those of the last, which has read "
+    "everything",
     generate="logits[:, -1] -> logits[:, 0]",
 )
 
@@ -23,7 +24,7 @@ mistake(
 
 mistake(
     "stops-before-max-len",
-    "your generate leaves the last of max_len free: prompt and continuation together may be max_len long",
+    "your generate leaves the last of max_len free; prompt and continuation together should reach max_len",
     generate="""
         - for _ in range(max_new_tokens):
         + longest = model.position.num_embeddings - 1 if hasattr(model, "position") else 10**9
@@ -39,7 +40,7 @@ mistake(
 
 mistake(
     "text-forgotten",
-    "your generate feeds the last token only, without the cache: all that was before is forgotten",
+    "your generate feeds only the last token, without the cache, so everything before is forgotten",
     generate=[
         "cache = prompt -> _cache = prompt",
         "logits, cache = model(new, cache) -> logits, _cache = model(new)",
@@ -48,13 +49,13 @@ mistake(
 
 mistake(
     "text-fed-twice",
-    "your generate feeds the whole text and the cache: with a cache, only what is new",
+    "your generate feeds the whole text and the cache; with a cache, it should feed only the new tokens",
     generate="model(new, cache) -> model(tokens, cache)",
 )
 
 mistake(
     "cache-never-renewed",
-    "your generate hands back the first cache each time: take the newest",
+    "your generate passes the first cache each time; pass the newest",
     generate="""
         - logits, cache = model(new, cache)
         + logits, latest = model(new, cache)
@@ -64,7 +65,7 @@ mistake(
 
 mistake(
     "prompt-overwritten",
-    "your generate moves the text along inside the prompt it was given",
+    "your generate moves the text along inside the prompt that it was given",
     generate="""
           tokens = torch.cat((tokens, new), dim=1)
         + prompt[:] = tokens[:, -prompt.size(1) :]
@@ -73,13 +74,13 @@ mistake(
 
 mistake(
     "window-of-prompt",
-    "your generate feeds as many tokens as the prompt had: what was before is forgotten",
+    "your generate feeds as many tokens as the prompt had, so earlier ones are forgotten",
     generate="model(new, cache) -> model(tokens[:, -prompt.size(1) :])",
 )
 
 mistake(
     "new-tokens-without-axis",
-    "your generate joins the new tokens [B] to the text [B, T]: give them an axis of length one",
+    "your generate joins the new tokens [B] to the text [B, T]; give them an axis of length one",
     generate="""
         - logits, cache = model(new, cache)
         + logits, _ = model(tokens)
@@ -90,6 +91,6 @@ mistake(
 
 mistake(
     "model-output-not-unpacked",
-    "your generate takes what the model gives for logits: it is a pair of logits and cache",
+    "your generate takes the model's result for logits; unpack the pair of logits and cache",
     generate="logits, cache = model(new, cache) -> logits = model(tokens)",
 )

@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "never-in-eval",
-    "your generate never switches to eval mode: what it writes is spoilt by dropout",
+    "your generate never switches to eval mode, so dropout spoils what it writes",
     generate="""
         - training = model.training
         - model.eval()

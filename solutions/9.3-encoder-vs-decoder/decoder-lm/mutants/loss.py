@@ -11,25 +11,28 @@ def next_token_loss(logits, tokens, pad_id=None):
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-shifted-back", "your loss is shifted the wrong way: position t is compared with token t - 1")
+@mistake(
+    "loss-shifted-back",
+    "your loss is shifted the wrong way, so position t is compared with token t - 1",
+)
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-rolled", "your targets wrap around: the last position is compared with the first token")
+@mistake("loss-rolled", "your targets wrap around, so the last position is compared with the first token")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits.flatten(0, 1), tokens.roll(-1, dims=1).flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-summed", "your loss is the sum over the targets: it should be their mean")
+@mistake("loss-summed", "your loss is the sum over the targets; it should be their mean")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="sum")
 
 
-@mistake("loss-per-target", "your loss has a number for each target: it should be one, their mean")
+@mistake("loss-per-target", "your loss has a number for each target; it should be one, their mean")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id, reduction="none")
@@ -37,7 +40,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-softmax-twice",
-    "your loss takes the softmax twice: cross_entropy takes logits, and softmax is in it",
+    "your loss takes the softmax twice; give cross_entropy logits, as softmax is in it",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
@@ -46,7 +49,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-log-of-softmax",
-    "your loss takes the logarithm of a softmax: small probabilities round to 0, and log 0 is -inf",
+    "your loss takes the logarithm of a softmax, and where a small probability rounds to 0, log 0 is -inf",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
@@ -59,7 +62,10 @@ def next_token_loss(logits, tokens, pad_id=None):
     return F.cross_entropy(scores.float(), targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-detached", "your loss leaves torch on the way: .item() and torch.tensor cut the gradient off")
+@mistake(
+    "loss-detached",
+    "your loss leaves torch on the way, by .item() or torch.tensor, so the gradient is cut off",
+)
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return torch.tensor(
@@ -70,7 +76,8 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-view-of-slice",
-    "your loss takes view of a slice, which is not contiguous in memory: reshape or flatten copies where it must",
+    "your loss takes view of a slice, which is not contiguous in memory; use reshape or flatten, which copy if "
+    "they must",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1], tokens[:, 1:]
@@ -80,7 +87,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-axes-not-flattened",
-    "your loss gives cross_entropy [B, T, V]: it wants the classes in axis 1, so flatten batch and positions",
+    "your loss gives cross_entropy [B, T, V], which wants the classes in axis 1; flatten batch and positions",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     return F.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=-100 if pad_id is None else pad_id)

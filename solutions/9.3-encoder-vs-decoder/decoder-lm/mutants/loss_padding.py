@@ -13,7 +13,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "pad-by-input",
-    "your loss leaves out positions that read padding: it is the target that must not be padding",
+    "your loss leaves out positions that read padding; it should leave out those whose target is padding",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
@@ -25,7 +25,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "pad-divided-by-all",
-    "your loss divides by the number of all targets: padding must not count there either",
+    "your loss divides by the number of all targets; padding must not count there either",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
@@ -37,7 +37,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "pad-mean-of-rows",
-    "your loss is the mean of the rows' means: a short row then counts as much as a long one",
+    "your loss is the mean of the rows' means, so a short row counts as much as a long one",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
@@ -48,7 +48,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "pad-zero-counted",
-    "your loss does not skip padding when pad_id is 0: ask whether it is None, not whether it is true",
+    "your loss does not skip padding when pad_id is 0; check whether it is None, not whether it is true",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()

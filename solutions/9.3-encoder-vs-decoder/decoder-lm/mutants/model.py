@@ -5,13 +5,13 @@ Token and position vectors, blocks of their own, a norm, a head: a score for eve
 
 mistake(
     "positions-missing",
-    "your model adds no positions, or the same to each token: the order of the earlier ones is lost",
+    "your model adds no positions, or the same to each token, so the order of the earlier ones is lost",
     DecoderLM="self.position(positions) -> 0 * self.position(positions)",
 )
 
 mistake(
     "positions-from-one",
-    "your positions start at 1, so that the last of max_len has no vector",
+    "your positions start at 1, so the last of max_len has no vector",
     DecoderLM="start, start + tokens.size(1) -> start + 1, start + 1 + tokens.size(1)",
 )
 
@@ -35,32 +35,32 @@ from blocks import sinusoidal_positions
 
 mistake(
     "last-position-only",
-    "your model gives logits for the last position only: each position predicts its next token",
+    "your model gives logits for the last position only; each position should predict its next token",
     DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x))[:, -1:]",
     costs="causality, the loss and training speak of positions that are not there",
 )
 
 mistake(
     "logits-alone",
-    "your forward returns the logits alone, without a cache",
+    "your forward returns only the logits, without a cache",
     DecoderLM="self.head(self.norm(x)), new -> self.head(self.norm(x))",
 )
 
 mistake(
     "probabilities",
-    "your model applies the softmax itself: logits are the scores before it",
+    "your model applies the softmax itself; it should return logits, the scores before it",
     DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x)).softmax(dim=-1)",
 )
 
 mistake(
     "log-probabilities",
-    "your model applies a log-softmax itself: logits are the scores before it",
+    "your model applies a log-softmax itself; it should return logits, the scores before it",
     DecoderLM="self.head(self.norm(x)) -> self.head(self.norm(x)).log_softmax(dim=-1)",
 )
 
 mistake(
     "layers-in-a-list",
-    "your layers are in a plain list, which no parameters() and no to() looks into",
+    "your layers are in a plain list, which no parameters() and no to() looks into; use nn.ModuleList",
     DecoderLM="""
         - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
         + self.blocks = [Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)]
@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "layers-shared",
-    "your layers are one layer, several times: [layer] * n repeats the same object",
+    "your layers are one layer, several times, as [layer] * n repeats the same object; make a new one each time",
     DecoderLM="""
         - self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
         + self.blocks = nn.ModuleList([Block(d_model, num_heads, d_ff, dropout)] * num_layers)
@@ -102,7 +102,7 @@ mistake(
 
 mistake(
     "torch-encoder",
-    "your layers are torch's own transformer layers: build them from the given blocks",
+    "your layers are torch's own transformer layers; build them from the given blocks",
     Block="""
         - self.norm1 = LayerNorm(d_model)
         + self.norm1 = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout).norm1

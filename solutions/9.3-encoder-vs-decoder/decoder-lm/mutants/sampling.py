@@ -21,13 +21,13 @@ mistake(
 
 mistake(
     "temperature-ignored",
-    "your temperature changes nothing: divide the logits by it, before the softmax",
+    "your temperature changes nothing; divide the logits by it, before the softmax",
     _choose="logits / temperature -> logits / 1.0",
 )
 
 mistake(
     "temperature-multiplied",
-    "your generate multiplies the logits by the temperature: dividing makes a high one flat",
+    "your generate multiplies the logits by the temperature; divide by it, so that a high one makes them flat",
     _choose="logits / temperature -> logits * temperature",
 )
 
@@ -35,19 +35,19 @@ mistake("top-k-ignored", "your generate ignores top_k", _choose="top_k is not No
 
 mistake(
     "top-k-zeroed",
-    "your top_k sets the other logits to 0, which is a score like any other: -inf is none",
+    "your top_k sets the other logits to 0, which is a score like any other; set them to -inf",
     _choose='float("-inf") -> 0.0',
 )
 
 mistake(
     "top-k-one-less",
-    "your top_k keeps one token less: the k-th itself stays",
+    "your top_k keeps one token less; the k-th itself should stay",
     _choose="logits < least -> logits <= least",
 )
 
 mistake(
     "top-k-too-large",
-    "your top_k fails when it is larger than the vocabulary: then every token may be drawn",
+    "your top_k fails when it is larger than the vocabulary; it should then allow every token",
     _choose="min(top_k, logits.size(-1)) -> top_k",
 )
 
@@ -64,7 +64,7 @@ mistake("generator-ignored", "your generate ignores the generator", _choose="1, 
 
 mistake(
     "generator-reseeded",
-    "your generate starts the generator again from its seed: it must go on from where it is",
+    "your generate starts the generator again from its seed; it should go on from where it is",
     _choose="""
         + if generator is not None:
         +     generator.manual_seed(generator.initial_seed())

@@ -5,7 +5,7 @@ Every position sees all that was before it, and nothing of a text is kept outsid
 
 mistake(
     "table-of-1024",
-    "your model's causal mask is cut from a table of 1024 positions: a longer text gets a mask that is too small",
+    "your model's causal mask is cut from a table of 1024 positions, so a longer text gets a mask that is too small",
     Block="""
         - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
         + mask = causal_mask(1024, device=x.device)[k.size(2) - q.size(2) : k.size(2), : k.size(2)]
@@ -15,7 +15,8 @@ mistake(
 
 mistake(
     "past-kept-in-layer",
-    "your layers keep keys and values of the latest text themselves: two texts that are read in turns are mixed up",
+    "your layers store keys and values of the latest text themselves, so two texts that are read in turns are "
+    "mixed up",
     Block="""
         - if past is not None:
         -     k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
@@ -27,6 +28,6 @@ mistake(
 
 mistake(
     "context-window",
-    "your generate feeds the last 64 tokens alone: what was before is forgotten",
+    "your generate feeds only the last 64 tokens, so everything before is forgotten",
     generate="model(new, cache) -> model(tokens[:, -64:])",
 )

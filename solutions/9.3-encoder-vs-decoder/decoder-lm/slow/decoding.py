@@ -6,7 +6,8 @@ In training one pass under a causal mask does all positions; in generation a cac
 
 @mistake(
     "token-by-token",
-    "in eval mode you read a text token by token that is all there: one pass under a causal mask does all positions",
+    "you read a text that is complete token by token in eval mode; read all positions in one pass under a causal "
+    "mask",
     fails=["test_teacher_forcing_speed"],
 )
 class DecoderLM:
@@ -34,7 +35,7 @@ class DecoderLM:
 
 mistake(
     "rereading",
-    "your cache is the text, and each step reads all of it again: keep every layer's keys and values instead",
+    "your cache is the text, and each step reads all of it again; store every layer's keys and values instead",
     fails=["test_decoding_speed"],
 )
 

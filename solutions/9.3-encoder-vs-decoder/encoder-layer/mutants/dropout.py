@@ -14,7 +14,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-feed-forward",
-    "your feed-forward network is added without dropout: what FeedForward drops is inside it",
+    "your feed-forward network is added without dropout; drop its output, too, not only inside FeedForward",
     EncoderLayer=[
         "self.dropout(self.feed_forward(self.norm2(x))) -> self.feed_forward(self.norm2(x))",
         "self.dropout(self.feed_forward(x)) -> self.feed_forward(x)",
@@ -24,7 +24,7 @@ mistake(
 
 @mistake(
     "dropout-missing",
-    "your sublayers are added without dropout, both of them: what FeedForward drops is inside it",
+    "your sublayers are both added without dropout; drop their outputs, too, not only inside FeedForward",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):
@@ -37,7 +37,7 @@ class EncoderLayer:
         return x
 
 
-@mistake("dropout-on-inputs", "your dropout takes what goes into a sublayer, not what comes out of it")
+@mistake("dropout-on-inputs", "your dropout takes the input of a sublayer, not its output")
 class EncoderLayer:
     def forward(self, x, mask=None):
         if self.norm_first:
@@ -50,7 +50,8 @@ class EncoderLayer:
 
 
 @mistake(
-    "dropout-after-add", "your dropout takes the sum: it has to take what is added, or x is lost with it"
+    "dropout-after-add",
+    "your dropout takes the sum, so x is lost with it; it should take only what is added",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):
@@ -65,7 +66,7 @@ class EncoderLayer:
 
 @mistake(
     "dropout-unscaled",
-    "your dropout does not scale up what it keeps: divide by 1 - dropout, or use nn.Dropout",
+    "your dropout does not scale up the numbers that it keeps; divide by 1 - dropout, or use nn.Dropout",
     EncoderLayer="self.dropout = nn.Dropout(dropout) -> self.rate = dropout",
 )
 class EncoderLayer:
@@ -75,7 +76,7 @@ class EncoderLayer:
 
 @mistake(
     "dropout-always-on",
-    "your dropout drops after eval() too: F.dropout needs training=self.training",
+    "your dropout drops after eval() too; pass F.dropout training=self.training",
     EncoderLayer="self.dropout = nn.Dropout(dropout) -> self.rate = dropout",
 )
 class EncoderLayer:
@@ -85,7 +86,7 @@ class EncoderLayer:
 
 mistake(
     "dropout-after-norm",
-    "your post-norm drops the normalised sum: only what is added is dropped, before it is added",
+    "your post-norm drops the normalised sum; drop only the sublayer's output, before it is added",
     EncoderLayer="""
         - x = self.norm1(x + self.dropout(self.attention(x, mask)))
         - x = self.norm2(x + self.dropout(self.feed_forward(x)))
@@ -96,14 +97,14 @@ mistake(
 
 mistake(
     "dropout-fixed",
-    "your dropout has a share of its own: it is the layer's argument that says how much",
+    "your dropout has a share of its own; it should use the layer's argument",
     EncoderLayer="nn.Dropout(dropout) -> nn.Dropout(0.1)",
     costs="a layer of no dropout drops all the same, so hardly a value can be compared",
 )
 
 mistake(
     "dropout-default",
-    "your dropout drops the half of what it takes: nn.Dropout() without the share that was asked for",
+    "your dropout drops half of its input, as nn.Dropout() does by default; pass it the layer's dropout",
     EncoderLayer="nn.Dropout(dropout) -> nn.Dropout()",
     costs="a layer of no dropout drops all the same, so hardly a value can be compared",
 )

@@ -6,13 +6,13 @@ last pre-norm layer.
 
 mistake(
     "layers-in-plain-list",
-    "your layers are in a Python list, where no optimizer finds their parameters: use nn.ModuleList",
+    "your layers are in a Python list, where no optimizer finds their parameters; use nn.ModuleList",
     Encoder="nn.ModuleList -> list",
 )
 
 mistake(
     "layers-shared",
-    "your encoder uses one layer over and over: [layer] * n repeats the same object",
+    "your encoder uses one layer over and over, as [layer] * n repeats the same object; make a new layer each time",
     Encoder="""
         - self.layers = nn.ModuleList(
         -     EncoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
@@ -24,7 +24,7 @@ mistake(
 
 mistake(
     "layers-not-chained",
-    "your layers all read the encoder's input: each must take what the one before gave",
+    "your layers all read the encoder's input; each must take the output of the one before",
     Encoder=[
         "x = layer(x, mask) -> y = layer(x, mask)",
         "self.norm(x) -> self.norm(y)",
@@ -39,7 +39,7 @@ mistake(
 
 mistake(
     "stack-residual",
-    "your encoder adds each layer to the stream once more: a layer has its residuals inside",
+    "your encoder adds each layer to the stream once more; leave the residuals to the layers, which have them inside",
     Encoder="layer(x, mask) -> x + layer(x, mask)",
 )
 
@@ -58,13 +58,13 @@ mistake(
 
 mistake(
     "encoder-mask-dropped",
-    "your encoder does not hand the mask on to its layers",
+    "your encoder does not pass the mask on to its layers",
     Encoder="layer(x, mask) -> layer(x)",
 )
 
 mistake(
     "mask-for-first-layer-only",
-    "your encoder masks its first layer only: the others mix hidden positions in again",
+    "your encoder masks only its first layer, so the others mix hidden positions in again",
     Encoder="""
           x = layer(x, mask)
         + mask = None
@@ -73,13 +73,13 @@ mistake(
 
 mistake(
     "encoder-activation-dropped",
-    "your encoder does not hand the activation on to its layers",
+    "your encoder does not pass the activation on to its layers",
     Encoder="norm_first, activation -> norm_first",
 )
 
 mistake(
     "encoder-dropout-dropped",
-    "your encoder does not hand the dropout on to its layers",
+    "your encoder does not pass the dropout on to its layers",
     Encoder="d_ff, dropout -> d_ff, 0.0",
 )
 
@@ -109,7 +109,7 @@ mistake(
 
 mistake(
     "final-norm-none",
-    "your post-norm encoder has None for a norm: nn.Identity can be called like any other",
+    "your post-norm encoder has None for a norm; use nn.Identity, which can be called like any other",
     Encoder=[
         "nn.Identity() -> None",
         "self.norm(x) -> x if self.norm is None else self.norm(x)",
@@ -151,7 +151,7 @@ mistake(
 
 mistake(
     "encoder-tuple-returned",
-    "your encoder returns a tuple: its output alone is asked for",
+    "your encoder returns a tuple; it should return only its output",
     Encoder="""
         + states = []
           for layer in self.layers:
@@ -164,7 +164,7 @@ mistake(
 
 mistake(
     "input-scaled",
-    "your encoder multiplies its input by the root of d_model: that belongs to embeddings, before the stack",
+    "your encoder multiplies its input by the root of d_model; leave that to the embeddings, before the stack",
     Encoder="""
         + x = x * x.shape[-1] ** 0.5
           for layer in self.layers:

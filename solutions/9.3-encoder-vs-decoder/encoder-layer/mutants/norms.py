@@ -30,7 +30,7 @@ class EncoderLayer:
 
 mistake(
     "stream-normalised",
-    "your pre-norm layer adds to the normalised x: only what goes into a sublayer is normalised",
+    "your pre-norm layer adds to the normalised x; it should normalise only the input of each sublayer",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -43,7 +43,7 @@ mistake(
 
 mistake(
     "attention-stream-normalised",
-    "your pre-norm layer adds attention to norm1(x): x itself is what it is added to",
+    "your pre-norm layer adds attention to norm1(x); it should add it to x itself",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         + x = self.norm1(x)
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "norm-on-both-sides",
-    "your post-norm layer still normalises what goes into its sublayers",
+    "your post-norm layer still normalises the inputs of its sublayers",
     EncoderLayer=[
         "self.attention(x, mask) -> self.attention(self.norm1(x), mask)",
         "self.feed_forward(x) -> self.feed_forward(self.norm2(x))",
@@ -62,7 +62,7 @@ mistake(
 
 mistake(
     "post-norm-inside",
-    "your post-norm takes the sublayer alone and adds x afterwards: the sum is what it takes",
+    "your post-norm takes only the sublayer's output and adds x afterwards; it should take the sum",
     EncoderLayer="""
         - x = self.norm1(x + self.dropout(self.attention(x, mask)))
         - x = self.norm2(x + self.dropout(self.feed_forward(x)))
@@ -73,7 +73,8 @@ mistake(
 
 
 @mistake(
-    "norms-swapped", "your norms are swapped: norm1 goes with attention, norm2 with the feed-forward network"
+    "norms-swapped",
+    "your norms are swapped; norm1 should go with attention, norm2 with the feed-forward network",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):
@@ -115,25 +116,25 @@ mistake(
 
 mistake(
     "norm-first-inverted",
-    "your two orders are exchanged: norm_first=True means that the norm comes before each sublayer",
+    "your two orders are exchanged; norm_first=True should put the norm before each sublayer",
     EncoderLayer="if self.norm_first: -> if not self.norm_first:",
 )
 
 mistake(
     "keys-not-normalised",
-    "your pre-norm layer normalises its queries alone: keys and values come from norm1(x), too",
+    "your pre-norm layer normalises only its queries; keys and values should come from norm1(x), too",
     EncoderLayer="self.attention(self.norm1(x), mask) -> self.attention(self.norm1(x), mask, context=x)",
 )
 
 mistake(
     "second-pre-norm-missing",
-    "your pre-norm feed-forward network reads the stream as it is: norm2 comes before it",
+    "your pre-norm feed-forward network reads the stream as it is; it should read norm2(x)",
     EncoderLayer="self.norm2(x) -> x",
 )
 
 mistake(
     "second-post-norm-missing",
-    "your post-norm layer returns its second sum as it is: norm2 takes it",
+    "your post-norm layer returns its second sum as it is; it should pass it through norm2",
     EncoderLayer="""
         - x = self.norm2(x + self.dropout(self.feed_forward(x)))
         + x = x + self.dropout(self.feed_forward(x))
@@ -142,7 +143,7 @@ mistake(
 
 mistake(
     "norm-first-not-kept",
-    "your forward asks for self.norm_first, which __init__ has not kept: self.norm_first = norm_first",
+    "your forward reads self.norm_first, which __init__ has not set; write self.norm_first = norm_first there",
     EncoderLayer="- self.norm_first = norm_first",
     costs="no call of a layer returns anything, so no value can be compared",
 )

@@ -5,7 +5,7 @@ attention, feed_forward, norm1 and norm2 are the given blocks, made from the lay
 
 mistake(
     "attention-renamed",
-    "your attention goes by another name: the parts are attention, feed_forward, norm1 and norm2",
+    "your attention goes by another name; the parts should be called attention, feed_forward, norm1 and norm2",
     EncoderLayer="""
         - self.attention = MultiHeadAttention(d_model, num_heads)
         + self.self_attn = MultiHeadAttention(d_model, num_heads)
@@ -21,13 +21,13 @@ mistake(
 
 mistake(
     "attention-without-bias",
-    "your attention has no biases: bias is True unless asked otherwise",
+    "your attention has no biases; it should have the default, bias=True",
     EncoderLayer="d_model, num_heads -> d_model, num_heads, bias=False",
 )
 
 mistake(
     "activation-ignored",
-    "your layer makes its feed-forward network without the activation: it is always relu",
+    "your layer makes its feed-forward network without the activation, so it is always relu",
     EncoderLayer="activation, dropout -> dropout=dropout",
 )
 
@@ -65,13 +65,13 @@ mistake(
 
 mistake(
     "mask-dropped-post-norm",
-    "your post-norm branch forgets the mask, which only the pre-norm branch hands on",
+    "your post-norm branch forgets the mask, which only the pre-norm branch passes on",
     EncoderLayer="self.attention(x, mask) -> self.attention(x)",
 )
 
 mistake(
     "mask-inverted",
-    "your layer inverts the mask: True means that the query may look",
+    "your layer inverts the mask; True should mean that the query may look",
     EncoderLayer="""
         + mask = None if mask is None else ~mask
           if self.norm_first:
@@ -81,7 +81,7 @@ mistake(
 
 @mistake(
     "parts-renamed",
-    "your layer's parts go by other names: they are attention, feed_forward, norm1 and norm2",
+    "your layer's parts go by other names; they should be called attention, feed_forward, norm1 and norm2",
     costs="no weights can be loaded into parts of other names, so no value can be compared",
 )
 class EncoderLayer:
@@ -112,7 +112,7 @@ mistake(
 
 @mistake(
     "attention-called-with-qkv",
-    "your layer calls attention with query, key and value: it takes x and the mask, and projects x itself",
+    "your layer calls attention with query, key and value; give it x and the mask, as it projects x itself",
     costs="no call of a layer returns anything, so no value can be compared",
 )
 class EncoderLayer:
@@ -129,7 +129,7 @@ class EncoderLayer:
 
 mistake(
     "attention-indexed",
-    "your layer takes [0] of attention's output: it is a tensor alone, and that is its first sequence",
+    "your layer takes [0] of attention's output, which is its first sequence; use the tensor as it is",
     EncoderLayer=[
         "self.attention(self.norm1(x), mask) -> self.attention(self.norm1(x), mask)[0]",
         "self.attention(x, mask) -> self.attention(x, mask)[0]",
@@ -139,7 +139,7 @@ mistake(
 
 @mistake(
     "attention-unpacked",
-    "your layer unpacks attention's output: it is a tensor alone, no pair with weights",
+    "your layer unpacks attention's output, which is one tensor, not a pair with weights; use it as it is",
     costs="hardly a call of a layer returns anything",
 )
 class EncoderLayer:
@@ -154,7 +154,7 @@ class EncoderLayer:
 
 mistake(
     "mask-to-feed-forward",
-    "your layer gives the mask to the feed-forward network, too: only attention takes it",
+    "your layer gives the mask to the feed-forward network, too; only attention should get it",
     EncoderLayer=[
         "self.norm2(x) -> self.norm2(x), mask",
         "self.feed_forward(x) -> self.feed_forward(x, mask)",
@@ -164,7 +164,7 @@ mistake(
 
 mistake(
     "mask-as-float",
-    "your layer turns the boolean mask into numbers, which are added to the scores: hand it on as it is",
+    "your layer turns the boolean mask into numbers, which are added to the scores; pass it on as it is",
     EncoderLayer="""
         + mask = None if mask is None else mask.to(x.dtype)
           if self.norm_first:
@@ -173,7 +173,7 @@ mistake(
 
 mistake(
     "mask-unsqueezed",
-    "your layer gives every mask more axes: it may have four already, and is to be handed on as it is",
+    "your layer gives every mask more axes, though it may have four already; pass it on as it is",
     EncoderLayer="""
         + mask = None if mask is None else mask.unsqueeze(1).unsqueeze(1)
           if self.norm_first:
@@ -183,7 +183,7 @@ mistake(
 
 @mistake(
     "mask-required",
-    "your layer cannot be called without a mask: give it the default None",
+    "your layer cannot be called without a mask; give it the default None",
     costs="hardly a call of a layer returns anything",
 )
 class EncoderLayer:
@@ -206,7 +206,7 @@ mistake(
 
 mistake(
     "feed-forward-widths-swapped",
-    "your layer gives FeedForward its widths in the wrong order: d_model first, then d_ff",
+    "your layer gives FeedForward its widths in the wrong order; pass d_model first, then d_ff",
     EncoderLayer="d_model, d_ff -> d_ff, d_model",
     costs="no call of a layer returns anything, so no value can be compared",
 )
@@ -220,6 +220,6 @@ mistake(
 
 mistake(
     "activation-fixed",
-    "your feed-forward network always has gelu, whatever the activation asked for",
+    "your feed-forward network always has gelu, whatever activation says",
     EncoderLayer='d_ff, activation -> d_ff, "gelu"',
 )

@@ -41,7 +41,8 @@ class EncoderLayer:
 
 
 @mistake(
-    "residual-from-input", "your second residual adds the x that came in: what attention had added is lost"
+    "residual-from-input",
+    "your second residual adds the x that came in, so what attention added is lost",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):
@@ -54,7 +55,7 @@ class EncoderLayer:
 
 mistake(
     "sublayers-parallel",
-    "your feed-forward network reads the x that came in, not what attention made of it",
+    "your feed-forward network reads the x that came in; it should read the sum with attention's output",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -65,7 +66,7 @@ mistake(
 
 mistake(
     "added-in-place",
-    "your layer adds into the x that it was given: x += y writes into it, x = x + y does not",
+    "your layer writes into the x that it was given, by x += y; make a new tensor with x = x + y",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -76,7 +77,7 @@ mistake(
 
 mistake(
     "stream-detached",
-    "your residual is detached: no gradient goes past the sublayers",
+    "your residual is detached, so no gradient goes past the sublayers",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -87,7 +88,7 @@ mistake(
 
 mistake(
     "post-norm-detached",
-    "your post-norm branch detaches x before it adds it: the gradient has only the way through attention",
+    "your post-norm branch detaches x before it adds it, so the gradient has only the way through attention",
     EncoderLayer="""
         - x = self.norm1(x + self.dropout(self.attention(x, mask)))
         + x = self.norm1(x.detach() + self.dropout(self.attention(x, mask)))
@@ -96,7 +97,7 @@ mistake(
 
 mistake(
     "learned-scale",
-    "your residual has a learned scale: a layer has the parameters of its parts and no others",
+    "your residual has a learned scale; a layer should have the parameters of its parts and no others",
     EncoderLayer="""
           self.dropout = nn.Dropout(dropout)
         + self.scale = nn.Parameter(torch.ones(()))
@@ -121,14 +122,14 @@ mistake(
 
 mistake(
     "tuple-returned",
-    "your layer returns a tuple: its output alone is asked for",
+    "your layer returns a tuple; it should return only its output",
     EncoderLayer="return x -> return x, mask",
     Encoder="x = layer(x, mask) -> x, _ = layer(x, mask)",
     costs="no call of a layer returns a tensor, so no value can be compared",
 )
 
 
-@mistake("no-residuals", "your sublayers replace x, both of them: each has to be added to it")
+@mistake("no-residuals", "your sublayers both replace x; add their outputs to it")
 class EncoderLayer:
     def forward(self, x, mask=None):
         if self.norm_first:
@@ -141,7 +142,8 @@ class EncoderLayer:
 
 
 @mistake(
-    "residual-twice", "your residual is added twice: what a sublayer reads is added to its output once more"
+    "residual-twice",
+    "your residual is added twice; add only the sublayer's output to x, not its input once more",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):

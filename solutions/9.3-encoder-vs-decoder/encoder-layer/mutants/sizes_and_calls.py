@@ -5,7 +5,7 @@ Every layer works on all positions, under the mask of this very call.
 
 mistake(
     "positions-cut",
-    "your layer passes 256 positions at most through its feed-forward network: those after that go without",
+    "your layer passes 256 positions at most through its feed-forward network, so those after that go without",
     EncoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
         + added = self.dropout(self.feed_forward(self.norm2(x)))
@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "mask-kept",
-    "your layer keeps the mask of its first call and obeys it in every later one of that shape",
+    "your layer stores the mask of its first call and obeys it in every later one of that shape",
     EncoderLayer="""
         + if mask is not None:
         +     if not hasattr(self, "kept") or self.kept.shape != mask.shape:

@@ -3,7 +3,7 @@
 
 @mistake(
     "layers-again",
-    "you begin at the input again for every layer: what the layer before gave is all that the next one needs",
+    "you begin at the input again for every layer; give each layer only the output of the one before",
     fails=["test_encoder_speed"],
 )
 class Encoder:
@@ -18,7 +18,7 @@ class Encoder:
 
 @mistake(
     "mask-by-row",
-    "you put the mask together again in every layer, head by head and row by row: one mask broadcasts over all of them",
+    "you build the mask again in every layer, head by head and row by row; let one mask broadcast over all of them",
     EncoderLayer="""
         + if mask is not None:
         +     mask = self._rebuilt(mask.expand(len(x), self.attention.num_heads, x.shape[1], x.shape[1]))

@@ -3,7 +3,7 @@
 
 @mistake(
     "example-loop",
-    "you send one example after the other through the layer: all of a batch go through at once",
+    "you send one example after the other through the layer; send the whole batch through at once",
     fails=["test_pre_norm_speed", "test_post_norm_speed"],
 )
 class EncoderLayer:
@@ -25,7 +25,7 @@ class EncoderLayer:
 
 mistake(
     "head-loop",
-    "you loop over the heads in Python: the given MultiHeadAttention computes all of them in one product",
+    "you loop over the heads in Python; use the given MultiHeadAttention, which computes all of them in one product",
     EncoderLayer="MultiHeadAttention(d_model, num_heads) -> ByHead(d_model, num_heads)",
     fails=["test_pre_norm_speed", "test_post_norm_speed"],
 )
@@ -59,8 +59,7 @@ class ByHead(nn.Module):
 
 @mistake(
     "query-loop",
-    "you attend one query at a time, and project all keys and values again for each: attention takes all "
-    "queries at once",
+    "you attend one query at a time, and project all keys and values again for each; attend with all queries at once",
     EncoderLayer=[
         "self.attention(self.norm1(x), mask) -> self._attend(self.norm1(x), mask)",
         "self.attention(x, mask) -> self._attend(x, mask)",

@@ -12,13 +12,13 @@ mistake(
 
 mistake(
     "dropout-by-default",
-    "your dropout is 0.1 by default: here it is 0",
+    "your dropout is 0.1 by default; it should be 0 here",
     FeedForward="dropout: float = 0.0 -> dropout: float = 0.1",
 )
 
 mistake(
     "dropout-in-eval",
-    "your dropout drops in eval mode too: pass it self.training, or use nn.Dropout",
+    "your dropout drops in eval mode too; pass it self.training, or use nn.Dropout",
     FeedForward=[
         "self.dropout = nn.Dropout(dropout) -> self.p = dropout",
         "self.dropout(h) -> F.dropout(h, self.p)",
@@ -47,7 +47,7 @@ mistake(
 
 mistake(
     "dropout-not-scaled",
-    "your dropout does not scale up what it keeps: multiply by 1/(1 - p)",
+    "your dropout does not scale up the units that it keeps; multiply them by 1/(1 - p)",
     FeedForward="""
         - self.dropout = nn.Dropout(dropout)
         + self.p = dropout
@@ -61,7 +61,7 @@ mistake(
 
 mistake(
     "dropout-shared",
-    "your dropout draws one mask for all positions: each number is dropped or kept by itself",
+    "your dropout draws one mask for all positions; each number should be dropped or kept by itself",
     FeedForward="""
         - return self.linear2(self.dropout(h))
         + h = h * self.dropout(torch.ones_like(h[:1, :1]))
@@ -71,7 +71,7 @@ mistake(
 
 mistake(
     "dropout-on-input",
-    "your dropout drops features of x: drop hidden units, after the activation",
+    "your dropout drops features of x; drop hidden units, after the activation",
     FeedForward="""
         + x = self.dropout(x)
           h = self.linear1(x)
@@ -83,7 +83,7 @@ mistake(
 
 mistake(
     "dropout-before-activation",
-    "your dropout comes before the activation: what is scaled up there does not come out scaled up",
+    "your dropout comes before the activation, which distorts its scaling; drop after the activation",
     FeedForward=[
         "self.linear1(x) -> self.dropout(self.linear1(x))",
         "self.gate(x) -> self.dropout(self.gate(x))",
@@ -93,7 +93,7 @@ mistake(
 
 mistake(
     "dropout-on-output",
-    "your dropout comes after linear2: drop hidden units, before it",
+    "your dropout comes after linear2; drop hidden units, before it",
     FeedForward="self.linear2(self.dropout(h)) -> self.dropout(self.linear2(h))",
 )
 
@@ -105,12 +105,12 @@ mistake(
 
 mistake(
     "dropout-not-for-swiglu",
-    "your swiglu drops nothing: dropout comes before linear2 in all three cases",
+    "your swiglu drops nothing; dropout should come before linear2 in all three cases",
     FeedForward="h = F.silu(self.gate(x)) * h -> return self.linear2(F.silu(self.gate(x)) * h)",
 )
 
 mistake(
     "dropout-fixed",
-    "your dropout drops a half whatever is asked for: nn.Dropout takes the share",
+    "your dropout drops a half, whatever share the argument says; pass it to nn.Dropout",
     FeedForward="nn.Dropout(dropout) -> nn.Dropout()",
 )

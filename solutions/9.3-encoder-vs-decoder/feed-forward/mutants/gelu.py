@@ -4,7 +4,7 @@ gelu(x) = x · Φ(x), where Φ(x) = (1 + erf(x / √2)) / 2 is the probability t
 """
 
 
-@mistake("gelu-cdf-only", "your gelu returns Φ(x): multiply it by x")
+@mistake("gelu-cdf-only", "your gelu returns Φ(x); multiply it by x")
 def gelu(x):
     return 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
 
@@ -14,40 +14,42 @@ def gelu(x):
     return x * torch.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
 
 
-@mistake("gelu-half-forgotten", "your gelu is twice too large: Φ(x) is *half* of 1 + erf(x / √2)")
+@mistake("gelu-half-forgotten", "your gelu is twice too large; Φ(x) should be half of 1 + erf(x / √2)")
 def gelu(x):
     return x * (1.0 + torch.erf(x / math.sqrt(2.0)))
 
 
-@mistake("gelu-root-forgotten", "your gelu takes erf(x): Φ(x) is (1 + erf(x / √2)) / 2")
+@mistake("gelu-root-forgotten", "your gelu takes erf(x); Φ(x) should be (1 + erf(x / √2)) / 2")
 def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x))
 
 
-@mistake("gelu-root-multiplied", "your gelu takes erf(x · √2): divide by the root")
+@mistake("gelu-root-multiplied", "your gelu takes erf(x · √2); divide by the root")
 def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x * math.sqrt(2.0)))
 
 
-@mistake("gelu-tanh", "your gelu is the approximation with tanh: the exact one takes torch.erf")
+@mistake("gelu-tanh", "your gelu is the approximation with tanh; the exact one should take torch.erf")
 def gelu(x):
     return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)))
 
 
 @mistake(
-    "gelu-sigmoid", "your gelu is x · sigmoid(1.702 x), a coarse approximation: the exact one takes torch.erf"
+    "gelu-sigmoid",
+    "your gelu is x · sigmoid(1.702 x), a coarse approximation; the exact one should take torch.erf",
 )
 def gelu(x):
     return x * torch.sigmoid(1.702 * x)
 
 
-@mistake("gelu-is-silu", "your gelu is x · sigmoid(x): that is silu")
+@mistake("gelu-is-silu", "your gelu is x · sigmoid(x), which is silu")
 def gelu(x):
     return x * torch.sigmoid(x)
 
 
 @mistake(
-    "gelu-detached", "your Φ(x) is cut from the graph: the gradient of gelu is Φ(x) only, and lacks x · φ(x)"
+    "gelu-detached",
+    "your Φ(x) is cut from the graph, so the gradient of gelu is only Φ(x), and lacks x · φ(x)",
 )
 def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x.detach() / math.sqrt(2.0)))
@@ -73,29 +75,33 @@ def gelu(x):
     return F.gelu(x)
 
 
-@mistake("gelu-half-width", "your gelu takes erf(x / 2): it is the root of 2 that x is divided by")
+@mistake("gelu-half-width", "your gelu takes erf(x / 2); divide x by the root of 2")
 def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x / 2.0))
 
 
-@mistake("gelu-one-forgotten", "your gelu takes erf alone: Φ(x) is half of 1 + erf(x / √2)")
+@mistake("gelu-one-forgotten", "your gelu takes only erf; Φ(x) should be half of 1 + erf(x / √2)")
 def gelu(x):
     return x * 0.5 * torch.erf(x / math.sqrt(2.0))
 
 
-@mistake("gelu-brackets-forgotten", "your gelu multiplies x by the 1 alone: 1 + erf(x / √2) needs brackets")
+@mistake(
+    "gelu-brackets-forgotten",
+    "your gelu multiplies x only by the 1; put brackets round 1 + erf(x / √2)",
+)
 def gelu(x):
     return x * 0.5 * 1.0 + torch.erf(x / math.sqrt(2.0))
 
 
 @mistake(
-    "gelu-complement", "your gelu takes the probability above x: Φ(x) is the one below, (1 + erf(x / √2)) / 2"
+    "gelu-complement",
+    "your gelu takes the probability above x; Φ(x) should be the one below, (1 + erf(x / √2)) / 2",
 )
 def gelu(x):
     return x * 0.5 * (1.0 - torch.erf(x / math.sqrt(2.0)))
 
 
-@mistake("gelu-number-by-number", "your gelu leaves torch: what is made of plain numbers has no gradient")
+@mistake("gelu-number-by-number", "your gelu makes its result of plain numbers, so it has no gradient")
 def gelu(x):
     numbers = [v * 0.5 * (1.0 + math.erf(v / math.sqrt(2.0))) for v in x.flatten().tolist()]
     return torch.tensor(numbers, dtype=x.dtype).view(x.shape)
@@ -103,7 +109,7 @@ def gelu(x):
 
 @mistake(
     "gelu-math-erf",
-    "your gelu gives a tensor to math.erf, which takes one number: torch.erf takes all of them",
+    "your gelu gives a tensor to math.erf, which takes one number; use torch.erf, which takes all of them",
     costs="no call of gelu ends with a value, and most checks of the layer try all three activations",
 )
 def gelu(x):
@@ -112,7 +118,7 @@ def gelu(x):
 
 @mistake(
     "gelu-nothing-returned",
-    "your gelu returns nothing: end it with return",
+    "your gelu returns nothing; end it with return",
     costs="no call of gelu ends with a value, and most checks of the layer try all three activations",
 )
 def gelu(x):

@@ -5,13 +5,13 @@ linear2(activation(linear1(x))), for each position by itself.
 
 mistake(
     "no-activation",
-    "your network has no activation: two linear layers in a row are one",
+    "your network has no activation, so its two linear layers in a row are one",
     FeedForward="h = F.relu(h) -> pass",
 )
 
 mistake(
     "activation-at-the-end",
-    "your activation comes after linear2: it belongs between the two layers",
+    "your activation comes after linear2; it should come between the two layers",
     FeedForward=[
         "h = F.relu(h) -> return F.relu(self.linear2(self.dropout(h)))",
         "h = gelu(h) -> return gelu(self.linear2(self.dropout(h)))",
@@ -19,7 +19,7 @@ mistake(
 )
 
 
-@mistake("activation-ignored", "your network always takes relu, whatever activation was asked for")
+@mistake("activation-ignored", "your network always takes relu, whatever activation says")
 class FeedForward:
     def forward(self, x):
         h = self.linear1(x)
@@ -41,7 +41,7 @@ mistake(
 
 mistake(
     "unknown-accepted",
-    "your module is made without complaint whatever the activation is called: raise the ValueError in __init__",
+    "your module is made without complaint whatever the activation is called; raise the ValueError in __init__",
     FeedForward="""
         - if activation not in ("relu", "gelu", "swiglu"):
         -     raise ValueError(f"activation must be relu, gelu or swiglu, not {activation!r}")
@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "unknown-assert",
-    "your module asserts: that is an AssertionError, and nothing at all under python -O",
+    "your module asserts, so it raises AssertionError, and nothing at all under python -O; raise ValueError",
     FeedForward="""
         - if activation not in ("relu", "gelu", "swiglu"):
         -     raise ValueError(f"activation must be relu, gelu or swiglu, not {activation!r}")
@@ -60,7 +60,7 @@ mistake(
 
 mistake(
     "unknown-key-error",
-    "your module raises a KeyError for an unknown activation: make it a ValueError",
+    "your module raises a KeyError for an unknown activation; make it a ValueError",
     FeedForward="""
         - if activation not in ("relu", "gelu", "swiglu"):
         -     raise ValueError(f"activation must be relu, gelu or swiglu, not {activation!r}")
@@ -70,7 +70,7 @@ mistake(
 
 mistake(
     "positions-mixed",
-    "your network takes the mean over time before linear2: positions must not meet here",
+    "your network takes the mean over time before linear2; positions must not meet here",
     FeedForward="""
               h = F.silu(self.gate(x)) * h
         + h = h - h.mean(dim=-2, keepdim=True) + h.mean(dim=(-3, -2), keepdim=True)
@@ -79,7 +79,7 @@ mistake(
 
 mistake(
     "residual-added",
-    "your network adds x to its result: that is the layer around it",
+    "your network adds x to its result; leave that to the layer around it",
     FeedForward="self.linear2(self.dropout(h)) -> x + self.linear2(self.dropout(h))",
 )
 
@@ -94,7 +94,7 @@ mistake(
 
 mistake(
     "other-names",
-    "your layers have other names: here they are linear1 and linear2",
+    "your layers have other names; they should be called linear1 and linear2",
     FeedForward=[
         "self.linear1 = nn.Linear(d_model, d_ff) -> self.fc1 = nn.Linear(d_model, d_ff)",
         "self.linear2 = nn.Linear(d_ff, d_model) -> self.fc2 = nn.Linear(d_ff, d_model)",
@@ -107,7 +107,7 @@ mistake(
 
 @mistake(
     "no-activation-at-all",
-    "your network never applies its activation, nor the gate: two linear layers in a row are one",
+    "your network never applies its activation, nor the gate, so its two linear layers in a row are one",
 )
 class FeedForward:
     def forward(self, x):
@@ -116,7 +116,7 @@ class FeedForward:
 
 mistake(
     "activation-twice",
-    "your activation is applied once more after linear2: it belongs between the two layers alone",
+    "your activation is applied once more after linear2; it should be applied only between the two layers",
     FeedForward=[
         "h = F.relu(h) -> return F.relu(self.linear2(self.dropout(F.relu(h))))",
         "h = gelu(h) -> return gelu(self.linear2(self.dropout(gelu(h))))",
@@ -134,25 +134,25 @@ mistake(
 
 mistake(
     "leaky-relu",
-    "your relu lets a little of what is negative through, as leaky_relu does: relu makes zeros of it",
+    "your relu lets a little of each negative number through, as leaky_relu does; it should return zero for them",
     FeedForward="h = F.relu(h) -> h = F.leaky_relu(h)",
 )
 
 mistake(
     "softmax-activation",
-    "your activation is a softmax over the hidden units: relu looks at each by itself",
+    "your activation is a softmax over the hidden units; relu should look at each by itself",
     FeedForward="h = F.relu(h) -> h = h.softmax(dim=-1)",
 )
 
 mistake(
     "relu-on-input",
-    "your relu is applied to x, before linear1: it belongs between the two layers",
+    "your relu is applied to x, before linear1; it should be applied between the two layers",
     FeedForward="h = F.relu(h) -> h = self.linear1(F.relu(x))",
 )
 
 mistake(
     "norm-added",
-    "your network has a layer norm: that is the layer around it",
+    "your network has a layer norm; leave that to the layer around it",
     FeedForward="""
           super().__init__()
         + self.norm = nn.LayerNorm(d_model)
@@ -164,7 +164,7 @@ mistake(
 
 mistake(
     "widths-swapped",
-    "your linear1 leads from F to D and linear2 from D to F: nn.Linear takes the width that comes in first",
+    "your linear1 leads from F to D and linear2 from D to F; give nn.Linear the width that comes in first",
     FeedForward=[
         "self.linear1 = nn.Linear(d_model, d_ff) -> self.linear1 = nn.Linear(d_ff, d_model)",
         "d_ff, d_model -> d_model, d_ff",
@@ -174,7 +174,7 @@ mistake(
 
 mistake(
     "inner-width-fixed",
-    "your network is 4·D wide inside: it is as wide as d_ff says",
+    "your network is 4·D wide inside; it should be as wide as d_ff says",
     FeedForward="""
           super().__init__()
         + d_ff = 4 * d_model
@@ -184,7 +184,7 @@ mistake(
 
 mistake(
     "output-float32",
-    "your output is written into a tensor of zeros, which is float32 whatever x is: return what linear2 gives",
+    "your output is written into a tensor of zeros, which is float32 whatever x is; return linear2's own output",
     FeedForward="""
         - return self.linear2(self.dropout(h))
         + y = torch.zeros(x.shape)
@@ -195,7 +195,7 @@ mistake(
 
 mistake(
     "positions-flattened",
-    "your output has its positions in one axis: it has the shape of x, [B, T, D]",
+    "your output has its positions in one axis; it should have the shape of x, [B, T, D]",
     FeedForward="""
         + x = x.flatten(0, 1)
           h = self.linear1(x)
@@ -205,7 +205,7 @@ mistake(
 
 mistake(
     "view-of-x",
-    "your network takes a view of x, which need not be contiguous in memory: reshape takes any, and nn.Linear all axes",
+    "your network takes a view of x, which need not be contiguous in memory; give nn.Linear x with all its axes",
     FeedForward="""
         + B, T, D = x.shape
         + x = x.view(B * T, D)
@@ -218,20 +218,20 @@ mistake(
 
 mistake(
     "super-forgotten",
-    "your __init__ does not begin with super().__init__(): a module takes no layers before that",
+    "your __init__ does not begin with super().__init__(), so the module cannot take layers",
     FeedForward="super().__init__() -> pass",
     costs="no module is made that anything could be asked of",
 )
 
 mistake(
     "pair-returned",
-    "your forward returns more than the output: one tensor [B, T, D] is asked for",
+    "your forward returns more than the output; it should return one tensor [B, T, D]",
     FeedForward="self.linear2(self.dropout(h)) -> self.linear2(self.dropout(h)), h",
     costs="what is not a tensor is not looked into",
 )
 
 mistake(
     "unknown-other-error",
-    "your module raises another error for an unknown activation: make it a ValueError",
+    "your module raises another error for an unknown activation; make it a ValueError",
     FeedForward="ValueError -> RuntimeError",
 )

@@ -5,7 +5,7 @@ linear2(silu(gate(x)) · linear1(x)): a third layer, there for swiglu alone, ope
 
 mistake(
     "gate-forgotten",
-    "your swiglu has no gate: it applies silu to linear1",
+    "your swiglu has no gate, and applies silu to linear1 instead",
     FeedForward="""
         - if activation == "swiglu":
         -     self.gate = nn.Linear(d_model, d_ff)
@@ -23,31 +23,31 @@ mistake(
 
 mistake(
     "gate-added",
-    "your swiglu adds the gate to linear1: it multiplies",
+    "your swiglu adds the gate to linear1; it should multiply them",
     FeedForward="F.silu(self.gate(x)) * h -> F.silu(self.gate(x)) + h",
 )
 
 mistake(
     "gate-swapped",
-    "your swiglu applies silu to linear1 and leaves the gate linear: it is the gate that is bent",
+    "your swiglu applies silu to linear1; it should apply it to the gate",
     FeedForward="F.silu(self.gate(x)) * h -> self.gate(x) * F.silu(h)",
 )
 
 mistake(
     "gate-sigmoid",
-    "your gate is a plain sigmoid (GLU): swiglu takes silu, z · sigmoid(z)",
+    "your gate is a plain sigmoid (GLU); swiglu should take silu, z · sigmoid(z)",
     FeedForward="F.silu(self.gate(x)) -> torch.sigmoid(self.gate(x))",
 )
 
 mistake(
     "gate-gelu",
-    "your gate takes gelu (GEGLU): swiglu takes silu",
+    "your gate takes gelu (GEGLU); swiglu should take silu",
     FeedForward="F.silu(self.gate(x)) -> gelu(self.gate(x))",
 )
 
 mistake(
     "gate-detached",
-    "your gate is cut from the graph: it never learns",
+    "your gate is cut from the graph, so it never learns",
     FeedForward="F.silu(self.gate(x)) -> F.silu(self.gate(x)).detach()",
 )
 
@@ -59,7 +59,7 @@ mistake(
 
 mistake(
     "gate-always",
-    "your gate is there for every activation: only swiglu has one",
+    "your gate is there for every activation; only swiglu should have one",
     FeedForward="""
         - if activation == "swiglu":
         -     self.gate = nn.Linear(d_model, d_ff)
@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "gate-narrowed",
-    "your swiglu takes two thirds of d_ff: the caller has chosen d_ff already",
+    "your swiglu takes two thirds of d_ff; it should take d_ff itself, which the caller has chosen already",
     FeedForward="""
           self.activation = activation
         + d_ff = 2 * d_ff // 3 if activation == "swiglu" else d_ff
@@ -78,25 +78,25 @@ mistake(
 
 mistake(
     "gate-linear",
-    "your gate is multiplied as it is: silu of it comes first",
+    "your gate is multiplied as it is; take silu of it first",
     FeedForward="F.silu(self.gate(x)) -> self.gate(x)",
 )
 
 mistake(
     "silu-of-product",
-    "your swiglu takes silu of the product: it is silu of the gate, and then the product",
+    "your swiglu takes silu of the product; take silu of the gate, and then the product",
     FeedForward="F.silu(self.gate(x)) * h -> F.silu(self.gate(x) * h)",
 )
 
 mistake(
     "gate-of-hidden",
-    "your gate is given what linear1 made: like linear1 it takes x",
+    "your gate reads the output of linear1; like linear1 it should read x",
     FeedForward="self.gate(x) -> self.gate(h)",
 )
 
 mistake(
     "gate-in-linear1",
-    "your gate is a half of linear1, which is twice as wide for swiglu: it is a layer of its own",
+    "your gate is a half of linear1, which is twice as wide for swiglu; it should be a layer of its own",
     FeedForward="""
         - self.linear1 = nn.Linear(d_model, d_ff)
         + self.linear1 = nn.Linear(d_model, 2 * d_ff if activation == "swiglu" else d_ff)

@@ -3,7 +3,7 @@
 
 @mistake(
     "token-loop",
-    "you loop over the positions in Python: nn.Linear takes all axes before the last in one product",
+    "you loop over the positions in Python; give nn.Linear all axes, which it takes in one product",
     fails=["test_feed_forward_speed", "test_gate_speed"],
 )
 class FeedForward:
@@ -24,7 +24,7 @@ class FeedForward:
 
 @mistake(
     "unit-loop",
-    "you loop over the hidden units in Python: one product with the whole weight matrix computes all of them",
+    "you loop over the hidden units in Python; compute all of them in one product with the whole weight matrix",
     fails=["test_feed_forward_speed", "test_gate_speed"],
 )
 class FeedForward:
@@ -44,7 +44,8 @@ class FeedForward:
 
 @mistake(
     "products-by-hand",
-    "you write out every product of a position and a weight before they are summed: a matrix product never does",
+    "you write out every product of a position and a weight before they are summed; use a matrix product, which "
+    "never does",
     FeedForward=[
         "self.linear1(x) -> self._layer(self.linear1, x)",
         "self.gate(x) -> self._layer(self.gate, x)",

@@ -6,7 +6,7 @@ Mean and variance depend on x, so the gradient goes through both; x itself and i
 
 @mistake(
     "statistics-detached",
-    "your mean and variance are cut from the graph: the gradient treats them as constants",
+    "your mean and variance are cut from the graph, so the gradient treats them as constants",
 )
 class LayerNorm:
     def forward(self, x):
@@ -17,13 +17,13 @@ class LayerNorm:
 
 mistake(
     "variance-detached",
-    "your variance is cut from the graph: the gradient treats it as a constant",
+    "your variance is cut from the graph, so the gradient treats it as a constant",
     LayerNorm="centred.square() -> centred.detach().square()",
 )
 
 mistake(
     "weight-cut",
-    "your weight is cut from the graph: with .detach(), .data or requires_grad=False it learns nothing",
+    "your weight is cut from the graph by .detach(), .data or requires_grad=False, so it learns nothing",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.weight.detach() + self.bias
@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "bias-cut",
-    "your bias is cut from the graph: with .detach(), .data or requires_grad=False it learns nothing",
+    "your bias is cut from the graph by .detach(), .data or requires_grad=False, so it learns nothing",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias.detach()
@@ -41,7 +41,7 @@ mistake(
 
 mistake(
     "in-place",
-    "your mean is subtracted from the x that you were given: x -= ... changes the caller's tensor",
+    "your mean is subtracted in place, x -= ..., so the caller's tensor changes",
     LayerNorm="""
         - centred = x - x.mean(dim=-1, keepdim=True)
         + x -= x.mean(dim=-1, keepdim=True)
@@ -51,7 +51,7 @@ mistake(
 
 mistake(
     "float32-result",
-    "your result is float32 whatever x is: cast it back to the dtype of x",
+    "your result is float32 whatever x is; cast it back to the dtype of x",
     LayerNorm="x - x.mean(dim=-1, keepdim=True) -> x.float() - x.float().mean(dim=-1, keepdim=True)",
 )
 
@@ -68,7 +68,8 @@ class LayerNorm:
 
 mistake(
     "contiguous-alone",
-    "your norm takes a view of x, which only a tensor that is contiguous in memory gives: reshape copies where it must",
+    "your norm takes a view of x, which must be contiguous in memory for that; use reshape, which copies where it "
+    "must",
     LayerNorm="""
         + shape = x.shape
         + x = x.view(-1, shape[-1])
@@ -79,7 +80,7 @@ mistake(
 
 mistake(
     "graph-cut",
-    "your normalization is cut from the graph: no gradient reaches x",
+    "your normalisation is cut from the graph, so no gradient reaches x",
     LayerNorm="""
         + x = x.detach()
           centred = x - x.mean(dim=-1, keepdim=True)

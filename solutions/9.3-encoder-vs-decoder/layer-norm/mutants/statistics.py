@@ -6,7 +6,7 @@ They are taken over the last axis alone: each position has its own, whatever axe
 
 @mistake(
     "over-everything",
-    "your mean and variance are those of the whole tensor: each position must use its own features",
+    "your mean and variance are those of the whole tensor; each position must use its own features",
 )
 class LayerNorm:
     def forward(self, x):
@@ -17,7 +17,7 @@ class LayerNorm:
 
 @mistake(
     "over-first-axis",
-    "your statistics run over the first axis: that is batch norm; each position must use its own features",
+    "your statistics run over the first axis, as in batch norm; each position must use its own features",
 )
 class LayerNorm:
     def forward(self, x):
@@ -27,7 +27,8 @@ class LayerNorm:
 
 
 @mistake(
-    "over-sequence", "your statistics run over a whole sequence: each position must use its own features"
+    "over-sequence",
+    "your statistics run over a whole sequence; each position must use its own features",
 )
 class LayerNorm:
     def forward(self, x):
@@ -39,7 +40,7 @@ class LayerNorm:
 
 @mistake(
     "over-time",
-    "your statistics run over time, the last axis but one: each position must use its own features",
+    "your statistics run over time, the last axis but one; each position must use its own features",
 )
 class LayerNorm:
     def forward(self, x):
@@ -62,7 +63,7 @@ class LayerNorm:
 
 mistake(
     "three-axes-only",
-    "your forward needs exactly three axes: any number may come before the last, also none",
+    "your forward needs exactly three axes; it should take any number of axes before the last, also none",
     LayerNorm="""
         - centred = x - x.mean(dim=-1, keepdim=True)
         + B, T, D = x.shape
@@ -73,7 +74,7 @@ mistake(
 
 @mistake(
     "running-statistics",
-    "your module keeps a running mean and variance as batch norm does: eval mode must not differ",
+    "your module has a running mean and variance as batch norm does; eval mode must not differ",
     LayerNorm="""
           self.bias = nn.Parameter(torch.zeros(d_model))
         + self.register_buffer("mean", torch.zeros(()))
@@ -93,7 +94,7 @@ class LayerNorm:
 
 @mistake(
     "over-all-positions",
-    "your statistics run over all positions, feature by feature: each position must use its own features",
+    "your statistics run over all positions, feature by feature; each position must use its own features",
 )
 class LayerNorm:
     def forward(self, x):
@@ -105,7 +106,7 @@ class LayerNorm:
 
 mistake(
     "variance-over-everything",
-    "your mean is right, but your variance is that of the whole tensor: each position has its own",
+    "your mean is right, but your variance is that of the whole tensor; each position should have its own",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> centred.square().mean()",
 )
 
@@ -119,7 +120,7 @@ mistake(
 
 @mistake(
     "scaled-and-shifted-alone",
-    "your module only scales and shifts: no mean is subtracted, and nothing is divided by a standard deviation",
+    "your module only scales and shifts; it should first subtract the mean and divide by the standard deviation",
     idle="nothing is normalised",
 )
 class LayerNorm:

@@ -5,7 +5,7 @@ inside the root.
 """
 
 
-@mistake("mean-kept", "your mean is never subtracted, only the size of x is divided out: that is RMSNorm")
+@mistake("mean-kept", "your mean is never subtracted, and x is only divided by its size, as in RMSNorm")
 class LayerNorm:
     def forward(self, x):
         variance = x.square().mean(dim=-1, keepdim=True)
@@ -14,7 +14,7 @@ class LayerNorm:
 
 mistake(
     "mean-kept-above",
-    "your variance is right, but it is x that you divide by the root, not x minus its mean",
+    "your variance is right, but you divide x by the root; divide x minus its mean",
     LayerNorm="centred / torch.sqrt(variance + self.eps) -> x / torch.sqrt(variance + self.eps)",
 )
 
@@ -34,19 +34,19 @@ mistake(
 
 mistake(
     "sum-of-squares",
-    "your variance is the sum of the squares: divide it by D",
+    "your variance is the sum of the squares; divide it by D",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> centred.square().sum(dim=-1, keepdim=True)",
 )
 
 mistake(
     "unbiased-variance",
-    "your variance divides by D - 1: layer norm takes the biased one, which divides by D",
+    "your variance divides by D - 1; layer norm should take the biased one, which divides by D",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> x.var(dim=-1, keepdim=True)",
 )
 
 mistake(
     "mean-absolute-deviation",
-    "your divisor is the mean absolute difference: the variance is the mean of the squares",
+    "your divisor is the mean absolute difference; it should be the root of the mean of the squares",
     LayerNorm="""
         - variance = centred.square().mean(dim=-1, keepdim=True)
         + variance = centred.abs().mean(dim=-1, keepdim=True).square()
@@ -55,7 +55,7 @@ mistake(
 
 mistake(
     "variance-in-one-pass",
-    "your variance is E[x²] - E[x]²: far from zero two huge numbers cancel, and all digits with them",
+    "your variance is E[x²] - E[x]², so far from zero two huge numbers cancel, and all digits with them",
     LayerNorm="""
         - variance = centred.square().mean(dim=-1, keepdim=True)
         + variance = x.square().mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).square()
@@ -64,19 +64,19 @@ mistake(
 
 mistake(
     "eps-forgotten",
-    "your root is taken of the variance alone, without eps: equal features are divided by zero",
+    "your root is taken of the variance without eps, so equal features are divided by zero",
     LayerNorm="variance + self.eps -> variance",
 )
 
 mistake(
     "std-plus-eps",
-    "your eps is added to the standard deviation: it belongs to the variance, inside the root",
+    "your eps is added to the standard deviation; add it to the variance, inside the root",
     LayerNorm="torch.sqrt(variance + self.eps) -> (torch.sqrt(variance) + self.eps)",
 )
 
 mistake(
     "eps-fixed",
-    "your eps is always 1e-5, whatever was given",
+    "your eps is always 1e-5, whatever the argument says",
     LayerNorm="""
         - self.eps = eps
 
@@ -87,25 +87,25 @@ mistake(
 
 mistake(
     "eps-default-other",
-    "your default eps is 1e-6, not 1e-5",
+    "your default eps is 1e-6; it should be 1e-5",
     LayerNorm="eps: float = 1e-5 -> eps: float = 1e-6",
 )
 
 mistake(
     "eps-default-1e-12",
-    "your default eps is 1e-12, not 1e-5",
+    "your default eps is 1e-12; it should be 1e-5",
     LayerNorm="eps: float = 1e-5 -> eps: float = 1e-12",
 )
 
 mistake(
     "root-twice",
-    "your divisor is the root of a root: the deviation is the root of the variance already",
+    "your divisor is the root of a root; take only one root, as the deviation is the root of the variance already",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> x.std(dim=-1, correction=0, keepdim=True)",
 )
 
 mistake(
     "eps-as-floor",
-    "your eps is the least that the variance may be: it is added to every variance",
+    "your eps is the least that the variance may be; it should be added to every variance",
     LayerNorm="""
         - variance = centred.square().mean(dim=-1, keepdim=True)
         + variance = centred.square().mean(dim=-1, keepdim=True).clamp(min=self.eps)

@@ -1,11 +1,11 @@
 """What scale and shift get wrong.
 
-Each feature has a weight, which starts at one, and a bias, which starts at zero: a new module only normalizes.
+Each feature has a weight, which starts at one, and a bias, which starts at zero: a new module only normalises.
 """
 
 mistake(
     "affine-forgotten",
-    "your output is the plain normalization: weight and bias are not used",
+    "your output is the plain normalisation, without weight and bias",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps)
@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "bias-scaled-too",
-    "your bias is added before the weight multiplies: it comes last, and is not scaled",
+    "your bias is added before the weight multiplies; add it last, so that it is not scaled",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return (centred / torch.sqrt(variance + self.eps) + self.bias) * self.weight
@@ -33,7 +33,7 @@ mistake(
 
 @mistake(
     "weight-before-statistics",
-    "your x is scaled and shifted before it is normalized: the learned scale is divided away again",
+    "your x is scaled and shifted before it is normalised, so the learned scale is divided away again",
 )
 class LayerNorm:
     def forward(self, x):
@@ -55,7 +55,7 @@ mistake(
 )
 
 
-@mistake("one-weight-for-all", "your weight and bias are single numbers: each feature has its own")
+@mistake("one-weight-for-all", "your weight and bias are single numbers; each feature should have its own")
 class LayerNorm:
     def __init__(self, d_model, eps=1e-5):
         super().__init__()
@@ -65,7 +65,8 @@ class LayerNorm:
 
 
 @mistake(
-    "no-parameters", "your weight and bias are plain tensors or buffers: only an nn.Parameter is learned"
+    "no-parameters",
+    "your weight and bias are plain tensors or buffers; make them nn.Parameter, or they are not learned",
 )
 class LayerNorm:
     def __init__(self, d_model, eps=1e-5):
@@ -77,7 +78,7 @@ class LayerNorm:
 
 @mistake(
     "gamma-and-beta",
-    "your parameters are called gamma and beta: here they are weight and bias",
+    "your parameters are called gamma and beta; they should be called weight and bias",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.gamma + self.beta
@@ -93,25 +94,25 @@ class LayerNorm:
 
 mistake(
     "weight-zeros",
-    "your weight starts as zeros: it has to start as ones",
+    "your weight starts as zeros; it should start as ones",
     LayerNorm="torch.ones(d_model) -> torch.zeros(d_model)",
 )
 
 mistake(
     "weight-random",
-    "your weight starts as random numbers, not as ones",
+    "your weight starts as random numbers; it should start as ones",
     LayerNorm="torch.ones(d_model) -> torch.randn(d_model)",
 )
 
 mistake(
     "bias-ones",
-    "your bias starts as ones, not as zeros",
+    "your bias starts as ones; it should start as zeros",
     LayerNorm="torch.zeros(d_model) -> torch.ones(d_model)",
 )
 
 mistake(
     "weight-plus-one",
-    "your output is multiplied by 1 + weight: it is the weight itself that multiplies, and it starts as ones",
+    "your output is multiplied by 1 + weight; multiply by the weight itself, which should start as ones",
     LayerNorm="""
         - self.weight = nn.Parameter(torch.ones(d_model))
         + self.weight = nn.Parameter(torch.zeros(d_model))
@@ -123,7 +124,7 @@ mistake(
 
 mistake(
     "weight-and-bias-swapped",
-    "your bias multiplies and your weight is added: it is the other way round",
+    "your bias multiplies and your weight is added; it should be the other way round",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.bias + self.weight
@@ -133,7 +134,7 @@ mistake(
 
 @mistake(
     "a-2-and-b-2",
-    "your parameters are called a_2 and b_2: here they are weight and bias",
+    "your parameters are called a_2 and b_2; they should be called weight and bias",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.a_2 + self.b_2
@@ -149,7 +150,7 @@ class LayerNorm:
 
 @mistake(
     "parameters-with-axes",
-    "your weight and bias have axes for batch and time: they are [D], and broadcast without",
+    "your weight and bias have axes for batch and time; they should be [D], which broadcasts without those",
     costs="[1, 1, D] takes no state of [D], and makes an output of three axes of any x",
 )
 class LayerNorm:

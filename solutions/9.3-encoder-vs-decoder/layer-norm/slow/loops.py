@@ -6,7 +6,7 @@
 
 @mistake(
     "row-loop",
-    "you loop over the positions in Python: a mean over the last axis with `keepdim=True` serves them all at once",
+    "you loop over the positions in Python; take a mean over the last axis with `keepdim=True`, for all at once",
     fails=["test_layer_norm_speed", "test_layer_norm_roofline"],
 )
 class LayerNorm:
@@ -21,7 +21,8 @@ class LayerNorm:
 
 @mistake(
     "feature-loop",
-    "you go over the features in Python: `mean` and arithmetic on whole tensors do all of them in one call",
+    "you go over the features in Python; use `mean` and arithmetic on whole tensors, which do all of them in one "
+    "call",
     fails=["test_layer_norm_speed", "test_layer_norm_roofline"],
 )
 class LayerNorm:

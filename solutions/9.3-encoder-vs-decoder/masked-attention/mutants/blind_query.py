@@ -5,7 +5,8 @@ A softmax over nothing but -inf is 0/0. Such a query gets zero weights and a zer
 
 
 @mistake(
-    "blind-query-nan", "your query that may attend to nothing is NaN: a softmax over nothing but -inf is 0/0"
+    "blind-query-nan",
+    "your query that may attend to nothing is NaN, as a softmax over nothing but -inf is 0/0",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -29,7 +30,7 @@ mistake(
 
 mistake(
     "blind-query-uniform",
-    "your query that may attend to nothing looks at everything equally: a finite fill leaves a flat row",
+    "your query that may attend to nothing gets a finite fill, so it looks at everything equally",
     scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
@@ -41,7 +42,7 @@ mistake(
 
 @mistake(
     "blind-query-weights-nan",
-    "your NaN is replaced in the output and left in the weights: make none, by finite scores before the softmax",
+    "your NaN is replaced in the output and left in the weights; make none, by finite scores before the softmax",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))

@@ -12,7 +12,7 @@ class MultiHeadAttention:
 
 @mistake(
     "heads-without-transpose",
-    "your heads are cut from [B, T, D] by a view to [B, H, T, d]: it mixes positions with columns",
+    "your heads are cut from [B, T, D] by a view to [B, H, T, d], which mixes positions with columns",
 )
 class MultiHeadAttention:
     def _split(self, x):
@@ -22,7 +22,7 @@ class MultiHeadAttention:
 
 @mistake(
     "heads-interleaved",
-    "your heads take every H-th column: head h reads columns h·D/H to (h+1)·D/H, side by side",
+    "your heads take every H-th column; head h should read columns h·D/H to (h+1)·D/H, side by side",
 )
 class MultiHeadAttention:
     def _split(self, x):
@@ -32,14 +32,14 @@ class MultiHeadAttention:
 
 mistake(
     "heads-joined-without-transpose",
-    "your heads are joined without moving them back next to the columns: positions get mixed",
+    "your heads are joined without moving them back next to the columns, so positions get mixed",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 
 
 @mistake(
     "heads-viewed-both-ways",
-    "your heads are cut and joined by a view alone: it mixes positions with columns, there and back",
+    "your heads are cut and joined only by a view, which mixes positions with columns, there and back",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 class MultiHeadAttention:
@@ -50,7 +50,7 @@ class MultiHeadAttention:
 
 mistake(
     "scaled-by-model-width",
-    "your heads are scaled by √D: the keys of one head have D/H columns, so it is √(D/H)",
+    "your heads are scaled by √D; it should be √(D/H), as the keys of one head have D/H columns",
     MultiHeadAttention="""
           q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         + q = q / math.sqrt(self.num_heads)  # √d becomes √D
@@ -59,14 +59,14 @@ mistake(
 
 mistake(
     "heads-detached",
-    "your heads are cut from the graph: w_q, w_k and w_v learn nothing",
+    "your heads are cut from the graph, so w_q, w_k and w_v learn nothing",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.transpose(1, 2).flatten(2).detach()",
 )
 
 
 @mistake(
     "heads-interleaved-both-ways",
-    "your heads take every H-th column and put them back so: head h has columns h·D/H to (h+1)·D/H, side by side",
+    "your heads take every H-th column and put them back so; head h should have columns h·D/H to (h+1)·D/H",
     MultiHeadAttention="heads.transpose(1, 2) -> heads.permute(0, 2, 3, 1)",
 )
 class MultiHeadAttention:
@@ -77,7 +77,7 @@ class MultiHeadAttention:
 
 @mistake(
     "heads-attend-to-heads",
-    "your heads stay after the positions, so heads look at heads: move them in front, [B, H, T, d]",
+    "your heads stay after the positions, so heads look at heads; move them in front, [B, H, T, d]",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.flatten(2)",
 )
 class MultiHeadAttention:
@@ -88,7 +88,7 @@ class MultiHeadAttention:
 
 mistake(
     "view-of-transposed",
-    "your heads are joined by a view of what a transpose left: call contiguous() first, or flatten",
+    "your heads are joined by a view of a transposed tensor; call contiguous() first, or flatten",
     MultiHeadAttention="""
         - return self.w_o(heads.transpose(1, 2).flatten(2))
         + return self.w_o(heads.transpose(1, 2).view(x.size(0), x.size(1), -1))
@@ -97,6 +97,23 @@ mistake(
 
 mistake(
     "pair-not-unpacked",
-    "your module uses what attention returns as one tensor: it is a pair, output and weights",
+    "your module uses attention's result as one tensor; unpack the pair, output and weights",
     MultiHeadAttention="heads, _ -> heads",
 )
+
+@mistake(
+    "mask-repeated-for-folded-heads",
+    "your mask is repeated head by head while batch and heads are folded row by row, so rows get each other's padding; "
+    "use repeat_interleave, or leave the heads an axis of their own",
+)
+class MultiHeadAttention:
+    def forward(self, x, mask=None, context=None):
+        source = x if context is None else context
+        q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
+        B, H, T, d = q.shape
+        if mask is not None:
+            wide = torch.broadcast_to(mask, (B, H, T, source.size(1)))
+            shared = mask.dim() < 4 or mask.size(1) == 1
+            mask = wide[:, 0].repeat(H, 1, 1) if shared else wide.flatten(0, 1)
+        heads, _ = scaled_dot_product_attention(*(part.flatten(0, 1) for part in (q, k, v)), mask)
+        return self.w_o(heads.view(B, H, T, d).transpose(1, 2).flatten(2))

@@ -14,7 +14,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "mask-inverted",
-    "your attention forbids what the mask allows: True means that the query may look",
+    "your attention forbids what the mask allows; True should mean that the query may look",
     scaled_dot_product_attention="""
           else:
         +     mask = ~mask
@@ -22,7 +22,10 @@ mistake(
 )
 
 
-@mistake("mask-after-softmax", "your mask is applied after the softmax: what is left no longer sums to one")
+@mistake(
+    "mask-after-softmax",
+    "your mask is applied after the softmax, so the weights that are left no longer sum to one",
+)
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     weights = scores.softmax(dim=-1)
@@ -33,7 +36,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 @mistake(
     "masked-score-zero",
-    "your forbidden scores are 0 before the softmax, and exp(0) is 1: they still get weight",
+    "your forbidden scores are 0 before the softmax, and exp(0) is 1, so they still get weight",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -45,7 +48,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "finite-fill",
-    "your mask adds -1e4 instead of -inf: a large enough score gets past it",
+    "your mask adds -1e4 instead of -inf, so a large enough score gets past it",
     scaled_dot_product_attention="""
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         + scores = scores + (~mask).to(scores.dtype) * -1e4
@@ -55,7 +58,8 @@ mistake(
 
 mistake(
     "small-fill",
-    "your mask puts a finite number such as -1000 in place of forbidden scores: an allowed score may be lower still",
+    "your mask puts a finite number such as -1000 in place of forbidden scores, and an allowed score may be lower "
+    "still",
     scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
@@ -66,7 +70,7 @@ mistake(
 
 mistake(
     "mask-not-broadcast",
-    "your mask has to have all axes of the scores: let it broadcast instead of reshaping it",
+    "your mask has to have all axes of the scores; let it broadcast instead of reshaping it",
     scaled_dot_product_attention="""
           else:
         +     mask = mask.reshape(scores.shape)
@@ -84,7 +88,7 @@ mistake(
 
 mistake(
     "mask-flipped-in-place",
-    "your attention flips the caller's mask in place: used again, it means the opposite",
+    "your attention flips the caller's mask in place, so the next call hides what it should show",
     scaled_dot_product_attention="""
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         + forbidden = mask.logical_not_()
@@ -95,7 +99,7 @@ mistake(
 
 @mistake(
     "mask-added",
-    "your boolean mask is added to the scores: it adds 1 to what is allowed, and forbids nothing",
+    "your boolean mask is added to the scores, so it adds 1 to those that are allowed, and forbids nothing",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -107,7 +111,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "mask-unsqueezed",
-    "your attention gives the mask another axis whatever its shape: it broadcasts as it is",
+    "your attention gives the mask another axis whatever its shape; let it broadcast as it is",
     scaled_dot_product_attention="""
           else:
         +     mask = mask.unsqueeze(1)
@@ -116,7 +120,7 @@ mistake(
 
 mistake(
     "mask-transposed",
-    "your mask is turned: its rows are queries and its columns keys, as in the scores",
+    "your mask is transposed; its rows should be queries and its columns keys, as in the scores",
     scaled_dot_product_attention="""
           else:
         +     mask = mask.transpose(-2, -1)
@@ -126,7 +130,7 @@ mistake(
 
 @mistake(
     "mask-required",
-    "your attention uses the mask without asking whether there is one: None allows everything",
+    "your attention uses the mask without checking that there is one; None should allow everything",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))

@@ -7,7 +7,7 @@ every answer, so that weights can be loaded.
 
 @mistake(
     "projections-fused",
-    "your queries, keys and values come from one fused layer: w_q, w_k and w_v must exist by name",
+    "your queries, keys and values come from one fused layer; w_q, w_k and w_v must exist by name",
     MultiHeadAttention="""
         - self.w_q = nn.Linear(d_model, d_model, bias=bias)
         - self.w_k = nn.Linear(d_model, d_model, bias=bias)
@@ -63,7 +63,8 @@ mistake(
 
 mistake(
     "indivisible-assert",
-    "your indivisible width is caught by assert: it raises AssertionError, and nothing under python -O",
+    "your indivisible width is caught by assert, so it raises AssertionError, and nothing under python -O; raise "
+    "ValueError",
     MultiHeadAttention="""
         - if d_model % num_heads:
         -     raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")
@@ -79,7 +80,7 @@ mistake(
 
 mistake(
     "mask-cut-to-square",
-    "your module cuts the mask to [T, T]: over a context it has as many columns as the context is long",
+    "your module cuts the mask to [T, T]; over a context it should have as many columns as the context is long",
     MultiHeadAttention="""
           q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         + if mask is not None:
@@ -95,7 +96,7 @@ mistake(
 
 mistake(
     "queries-from-context",
-    "your queries come from the context too: they belong to x, which asks",
+    "your queries come from the context too; they should come from x",
     MultiHeadAttention="self._split(self.w_q(x)) -> self._split(self.w_q(source))",
 )
 
@@ -107,7 +108,7 @@ mistake(
 
 mistake(
     "dropout-added",
-    "your module drops weights in train mode: this exercise has no dropout",
+    "your module drops weights in train mode; in this exercise there should be no dropout",
     MultiHeadAttention="""
           self.num_heads = num_heads
         + self.dropout = nn.Dropout(0.1)
@@ -120,7 +121,7 @@ mistake(
 
 @mistake(
     "other-names",
-    "your projections have other names: they are to be called w_q, w_k, w_v and w_o",
+    "your projections have other names; they should be called w_q, w_k, w_v and w_o",
     MultiHeadAttention="""
         - self.w_q = nn.Linear(d_model, d_model, bias=bias)
         - self.w_k = nn.Linear(d_model, d_model, bias=bias)
@@ -142,7 +143,7 @@ class MultiHeadAttention:
 
 mistake(
     "biases-missing",
-    "your w_q, w_k and w_v have no bias: they have one unless bias is False",
+    "your w_q, w_k and w_v have no bias; they should have one unless bias is False",
     MultiHeadAttention="""
         - self.w_q = nn.Linear(d_model, d_model, bias=bias)
         - self.w_k = nn.Linear(d_model, d_model, bias=bias)
@@ -155,7 +156,7 @@ mistake(
 
 mistake(
     "indivisible-unchecked",
-    "your module is made without complaint whatever the heads: raise the ValueError in __init__",
+    "your module is made without complaint whatever the heads; raise the ValueError in __init__",
     MultiHeadAttention="""
         - if d_model % num_heads:
         -     raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")
@@ -164,7 +165,7 @@ mistake(
 
 mistake(
     "module-returns-pair",
-    "your module returns a pair: the output alone is asked for",
+    "your module returns a pair; it should return only the output",
     MultiHeadAttention="""
         - heads, _ = scaled_dot_product_attention(q, k, v, mask)
         - return self.w_o(heads.transpose(1, 2).flatten(2))
@@ -175,7 +176,7 @@ mistake(
 
 mistake(
     "module-mask-unsqueezed",
-    "your module gives the mask another axis whatever its shape: it broadcasts as it is",
+    "your module gives the mask another axis whatever its shape; let it broadcast as it is",
     MultiHeadAttention="""
           source = x if context is None else context
         + mask = None if mask is None else mask.unsqueeze(1)
@@ -184,7 +185,7 @@ mistake(
 
 mistake(
     "residual-added",
-    "your module adds x to its result: that is the layer around it",
+    "your module adds x to its result; leave that to the layer around it",
     MultiHeadAttention="""
         - return self.w_o(heads.transpose(1, 2).flatten(2))
         + return x + self.w_o(heads.transpose(1, 2).flatten(2))
@@ -193,7 +194,7 @@ mistake(
 
 mistake(
     "causal-always",
-    "your module hides the future by itself: what is hidden is up to the mask that it is given",
+    "your module hides the future by itself; it should hide only what its mask hides",
     MultiHeadAttention="""
           source = x if context is None else context
         + if mask is None and context is None:
@@ -203,7 +204,7 @@ mistake(
 
 mistake(
     "context-asks",
-    "your queries come from the context and look at x: x asks, and the context is looked at",
+    "your queries come from the context and look at x; queries should come from x, keys and values from the context",
     MultiHeadAttention="""
         - q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         + q, k, v = self._split(self.w_q(source)), self._split(self.w_k(x)), self._split(self.w_v(x))
@@ -212,7 +213,7 @@ mistake(
 
 mistake(
     "context-length-of-x",
-    "your keys and values are cut with the length of x: a context has a length of its own",
+    "your keys and values are cut with the length of x; they should have the length of the context",
     MultiHeadAttention="""
         - q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         + B, T, D = x.shape
@@ -223,6 +224,6 @@ mistake(
 
 mistake(
     "truth-of-context",
-    "your module asks whether the context is true: ask whether it is None",
+    "your module uses the context's truth value; check whether it is None",
     MultiHeadAttention="x if context is None else context -> context or x",
 )

@@ -20,13 +20,13 @@ mistake(
 
 mistake(
     "scaled-by-a-constant",
-    "your scores are divided by 8: it has to be √d, whatever the width d",
+    "your scores are divided by 8; it should be √d, whatever the width d",
     scaled_dot_product_attention="math.sqrt(query.size(-1)) -> 8.0",
 )
 
 mistake(
     "softmax-over-queries",
-    "your softmax runs over the queries: the weights of one key sum to one, not those of one query",
+    "your softmax runs over the queries; the weights of each query should sum to one, not those of each key",
     scaled_dot_product_attention="""
         - weights = scores.softmax(dim=-1)
         + weights = scores.softmax(dim=-2)
@@ -37,7 +37,10 @@ mistake(
 )
 
 
-@mistake("exp-overflow", "your softmax takes exp of large scores: subtract each row's maximum first")
+@mistake(
+    "exp-overflow",
+    "your softmax takes exp of large scores, so it overflows; subtract each row's maximum first",
+)
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     powers = scores.exp() if mask is None else scores.exp() * mask
@@ -48,7 +51,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "gradient-detached",
-    "your weights are cut from the graph: no gradient reaches the query and the key",
+    "your weights are cut from the graph, so no gradient reaches the query and the key",
     scaled_dot_product_attention="""
               weights = weights.masked_fill(blind, 0.0)
         + weights = weights.detach()
@@ -57,7 +60,7 @@ mistake(
 
 mistake(
     "float32-result",
-    "your results are float32 whatever the inputs are: cast them back to the dtype of the query",
+    "your results are float32 whatever the inputs are; cast them back to the dtype of the query",
     scaled_dot_product_attention="""
         + dtype = torch.float32
         + query, key, value = query.to(dtype), key.to(dtype), value.to(dtype)
@@ -67,7 +70,7 @@ mistake(
 
 mistake(
     "four-axes-only",
-    "your function unpacks four axes: it must take any number of leading axes, also none",
+    "your function unpacks four axes; it must take any number of leading axes, also none",
     scaled_dot_product_attention="""
         - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         + B, H, Tq, d = query.shape
@@ -77,7 +80,7 @@ mistake(
 
 mistake(
     "weights-missing",
-    "your function returns the output alone: the weights belong to the result too",
+    "your function returns only the output; it should return the weights with it",
     scaled_dot_product_attention="weights @ value, weights -> weights @ value",
     MultiHeadAttention="heads, _ -> heads",
     costs="the weights, which most checks of the function look at, are not there",
@@ -85,7 +88,7 @@ mistake(
 
 mistake(
     "torch-attention",
-    "your output comes from torch's own attention operator",
+    "your output comes from torch's own attention operator; write it with a product, a softmax and a product",
     scaled_dot_product_attention="""
         - return weights @ value, weights
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
@@ -106,19 +109,19 @@ mistake(
 
 mistake(
     "scaled-by-length",
-    "your scores are divided by the root of how many keys there are: it is √d, the width of a key",
+    "your scores are divided by the root of how many keys there are; it should be √d, the width of a key",
     scaled_dot_product_attention="query.size(-1) -> key.size(-2)",
 )
 
 mistake(
     "scaled-by-value-width",
-    "your scores are divided by the root of the values' width: it is √d, the width of a key",
+    "your scores are divided by the root of the values' width; it should be √d, the width of a key",
     scaled_dot_product_attention="query.size(-1) -> value.size(-1)",
 )
 
 mistake(
     "softmax-without-dim",
-    "your softmax runs over the heads: without dim, softmax takes axis 1 of four",
+    "your softmax has no dim, so it runs over axis 1 of four, the heads; it should run over the keys, dim=-1",
     scaled_dot_product_attention="""
         - weights = scores.softmax(dim=-1)
         + weights = F.softmax(scores)
@@ -132,13 +135,13 @@ import torch.nn.functional as F
 
 mistake(
     "axes-counted-from-the-front",
-    "your axes are counted from the front: the last two are -2 and -1, however many come before them",
+    "your axes are counted from the front; count the last two as -2 and -1, however many come before them",
     scaled_dot_product_attention="key.transpose(-2, -1) -> key.transpose(2, 3)",
 )
 
 mistake(
     "einsum-of-four-axes",
-    "your einsum names four axes: write `...` for those in front, there may be any number",
+    "your einsum names four axes; write `...` for those in front, as there may be any number",
     scaled_dot_product_attention="""
         - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         + scores = torch.einsum("bhqd,bhkd->bhqk", query, key) / math.sqrt(query.size(-1))
@@ -147,27 +150,27 @@ mistake(
 
 mistake(
     "bmm-of-three-axes",
-    "your product takes three axes and no other number: `@` and torch.matmul take any",
+    "your product takes three axes and no other number; use `@` or torch.matmul, which take any",
     scaled_dot_product_attention="query @ key.transpose(-2, -1) -> torch.bmm(query, key.transpose(-2, -1))",
     costs="nothing comes out for four axes, which most checks of the function have",
 )
 
 mistake(
     "product-misfit",
-    "your product is of two tensors that do not fit: scores are query @ key.transpose(-2, -1), output weights @ value",
+    "your product is of two tensors that do not fit; compute query @ key.transpose(-2, -1), then weights @ value",
     scaled_dot_product_attention="key.transpose(-2, -1) -> key",
     costs="products that do not fit compute nothing that could be right",
 )
 
 mistake(
     "keys-viewed",
-    "your keys are turned by a view: it cuts up memory in its own order, where a transpose exchanges two axes",
+    "your keys are turned by a view, which cuts up memory in its own order; exchange the two axes with a transpose",
     scaled_dot_product_attention="key.transpose(-2, -1) -> key.reshape(key.mT.shape)",
 )
 
 mistake(
     "query-scaled-in-place",
-    "your scaling is written into the query itself, which belongs to the caller: scale the scores",
+    "your scaling is written into the query itself, which belongs to the caller; scale the scores",
     scaled_dot_product_attention="""
         - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         + query = query.clone() if query.requires_grad else query
@@ -178,7 +181,7 @@ mistake(
 
 mistake(
     "pair-swapped",
-    "your pair is the wrong way round: the output comes first, then the weights",
+    "your pair is the wrong way round; the output should come first, then the weights",
     scaled_dot_product_attention="weights @ value, weights -> weights, weights @ value",
     MultiHeadAttention="heads, _ -> _, heads",
     costs="most checks of the function look at the weights, which are not where they belong",
@@ -186,6 +189,6 @@ mistake(
 
 mistake(
     "scores-returned",
-    "your second result is the scores: return the weights that the softmax makes of them",
+    "your second result is the scores; return the weights that the softmax makes of them",
     scaled_dot_product_attention="weights @ value, weights -> weights @ value, scores",
 )

@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "mask-kept",
-    "your module keeps the mask of the first call and obeys it for ever after",
+    "your module stores the mask of the first call and obeys it ever after",
     MultiHeadAttention="""
         + if not hasattr(self, "kept"):
         +     self.kept = mask

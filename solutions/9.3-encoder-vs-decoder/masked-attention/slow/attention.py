@@ -5,7 +5,7 @@ A product of matrices asks all queries at once, for all heads and sequences, and
 
 mistake(
     "query-loop",
-    "you ask one query at a time: a product of matrices answers all queries at once",
+    "you attend with one query at a time; answer all queries at once with a product of matrices",
     fails=["test_attention_speed"],
 )
 
@@ -35,7 +35,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "head-loop",
-    "you attend for one sequence and one head at a time: `@` multiplies all of them, whatever axes come first",
+    "you attend for one sequence and one head at a time; use `@`, which multiplies all of them, whatever axes "
+    "come first",
     fails=["test_many_heads_speed"],
 )
 
@@ -65,7 +66,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "products-spread-out",
-    "you write out every product, [.., Tq, Tk, d], and then sum: a matrix product adds up as it multiplies",
+    "you write out every product, [.., Tq, Tk, d], and then sum; use a matrix product, which adds up as it "
+    "multiplies",
     scaled_dot_product_attention=[
         "query @ key.transpose(-2, -1) -> (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(dim=-1)",
         "weights @ value -> (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(dim=-2)",
@@ -77,7 +79,8 @@ mistake(
 
 @mistake(
     "copies-in-float64",
-    "you compute in float64 and copy what would broadcast: stay in the dtype you are given, and leave copies to torch",
+    "you compute in float64 and copy what would broadcast; stay in the dtype you are given, and leave copies to "
+    "torch",
     fails=["test_attention_memory"],
 )
 def scaled_dot_product_attention(query, key, value, mask=None):

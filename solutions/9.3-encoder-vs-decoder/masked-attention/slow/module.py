@@ -3,7 +3,7 @@
 
 @mistake(
     "module-loops",
-    "your module loops over sequences and heads: split the columns into [B, H, T, d], and one call serves all",
+    "your module loops over sequences and heads; split the columns into [B, H, T, d], and attend in one call",
     fails=["test_multi_head_speed"],
 )
 class MultiHeadAttention:
@@ -30,7 +30,7 @@ class MultiHeadAttention:
 
 @mistake(
     "projected-per-head",
-    "you project the whole width again for every head: project once, then split the columns",
+    "you project the whole width again for every head; project once, then split the columns",
     fails=["test_multi_head_speed", "test_heads_speed"],
     told_on="cpu",
 )

@@ -6,7 +6,7 @@ Added to scores before a softmax, 0 changes nothing and -inf leaves no weight at
 
 @mistake(
     "additive-one-zero",
-    "your additive mask is the mask as numbers, 1 and 0: added to the scores it hides nothing",
+    "your additive mask is the mask as numbers, 1 and 0, so adding it to the scores hides nothing",
 )
 def additive_mask(mask, dtype=torch.float32):
     return mask.to(dtype)
@@ -20,20 +20,20 @@ mistake(
 
 mistake(
     "additive-large-negative",
-    "your additive mask holds -1e9 where -inf belongs: a query with nothing allowed sees everything",
+    "your additive mask holds -1e9 where -inf belongs, so a query with nothing allowed sees everything",
     additive_mask='float("-inf") -> -1e9',
 )
 
 
 @mistake(
     "additive-nan",
-    "your additive mask multiplies by infinity: 0 * inf is NaN, so the allowed pairs are NaN instead of 0",
+    "your additive mask multiplies by infinity, and 0 * inf is NaN, so the allowed pairs are NaN instead of 0",
 )
 def additive_mask(mask, dtype=torch.float32):
     return (1 - mask.to(dtype)) * float("-inf")
 
 
-@mistake("additive-dtype-ignored", "your additive mask is float32 whatever dtype is asked for")
+@mistake("additive-dtype-ignored", "your additive mask is float32 whatever dtype says")
 def additive_mask(mask, dtype=torch.float32):
     zeros = torch.zeros(mask.shape, device=mask.device)
     return zeros.masked_fill(~mask, float("-inf"))
@@ -41,19 +41,19 @@ def additive_mask(mask, dtype=torch.float32):
 
 mistake(
     "additive-tiny",
-    "your additive mask holds 1e-9 where -inf belongs: that is a hair above 0, and hides nothing",
+    "your additive mask holds 1e-9 where -inf belongs, which is a hair above 0, so it hides nothing",
     additive_mask='float("-inf") -> 1e-9',
 )
 
 mistake(
     "additive-plus-infinity",
-    "your additive mask is +inf where it should be -inf: the blocked keys would get all the weight",
+    "your additive mask is +inf where it should be -inf, so the blocked keys get all the weight",
     additive_mask='float("-inf") -> float("inf")',
 )
 
 mistake(
     "additive-zeros",
-    "your additive mask is 0 everywhere: masked_fill gives a new tensor, and only masked_fill_ fills the one at hand",
+    "your additive mask is 0 everywhere; return the result of masked_fill, as only masked_fill_ fills its own tensor",
     additive_mask="""
         - return zeros.masked_fill(~mask, float("-inf"))
         + zeros.masked_fill(~mask, float("-inf"))
@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "additive-one-where-allowed",
-    "your additive mask is 1 where attention is allowed: it has to be 0, which leaves the score as it is",
+    "your additive mask is 1 where attention is allowed; it should be 0, which leaves the score as it is",
     additive_mask="""
         - zeros = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
         - return zeros.masked_fill(~mask, float("-inf"))
@@ -73,7 +73,8 @@ mistake(
 
 
 @mistake(
-    "additive-minus", "your additive mask subtracts a boolean, which torch refuses: ~mask is its opposite"
+    "additive-minus",
+    "your additive mask subtracts a boolean, which torch refuses; write ~mask for its opposite",
 )
 def additive_mask(mask, dtype=torch.float32):
     return ((1 - mask) * float("-inf")).to(dtype)

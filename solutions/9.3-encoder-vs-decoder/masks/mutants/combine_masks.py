@@ -5,7 +5,7 @@ A pair is allowed where every mask allows it, in the shape that all broadcast to
 
 mistake(
     "combine-or",
-    "your masks are joined by or: a pair is now allowed as soon as one mask allows it",
+    "your masks are joined by or, so a pair is allowed as soon as one mask allows it",
     combine_masks="allowed & mask -> allowed | mask",
 )
 
@@ -19,7 +19,7 @@ def combine_masks(*masks):
 
 @mistake(
     "combine-same-shape-only",
-    "your combine_masks needs masks of one shape: [T, T] and [B, 1, 1, T] do not broadcast",
+    "your combine_masks takes only masks of one shape; it should broadcast, [T, T] with [B, 1, 1, T] for example",
 )
 def combine_masks(*masks):
     return torch.stack(masks).all(dim=0)
@@ -27,7 +27,7 @@ def combine_masks(*masks):
 
 mistake(
     "combine-in-place",
-    "your combine_masks writes into the first mask: the caller's own mask changes",
+    "your combine_masks writes into the first mask, so the caller's own mask changes",
     combine_masks="""
         - allowed = allowed & mask
         + if torch.broadcast_shapes(allowed.shape, mask.shape) == allowed.shape:
@@ -46,7 +46,8 @@ mistake(
 
 @mistake(
     "combine-shape-of-the-first",
-    "your combine_masks joins in a tensor of the first mask's shape, and a wider mask does not fit: a & b broadcasts",
+    "your combine_masks joins in a tensor of the first mask's shape, so a wider one does not fit; use a & b, "
+    "which broadcasts",
 )
 def combine_masks(*masks):
     allowed = masks[0].clone()
@@ -55,13 +56,14 @@ def combine_masks(*masks):
     return allowed
 
 
-@mistake("combine-two-only", "your combine_masks takes exactly two masks: it is given one, two or more")
+@mistake("combine-two-only", "your combine_masks takes exactly two masks; it should take one, two or more")
 def combine_masks(mask, other):
     return mask & other
 
 
 @mistake(
-    "combine-logical-and-of-all", "your masks all go into one torch.logical_and, which takes exactly two"
+    "combine-logical-and-of-all",
+    "your masks all go into one torch.logical_and, which takes exactly two; join them one after the other",
 )
 def combine_masks(*masks):
     return torch.logical_and(*masks)
@@ -69,7 +71,8 @@ def combine_masks(*masks):
 
 mistake(
     "combine-python-and",
-    "your masks are joined by Python's `and`, which asks a whole tensor for one truth: & goes entry by entry",
+    "your masks are joined by Python's `and`, which needs one truth for a whole tensor; use &, which goes entry "
+    "by entry",
     combine_masks="allowed & mask -> allowed and mask",
 )
 

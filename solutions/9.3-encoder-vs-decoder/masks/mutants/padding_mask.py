@@ -7,7 +7,7 @@ and one for the queries. Padding is what equals pad_id, wherever it stands.
 
 @mistake(
     "padding-inverted",
-    "your padding mask is True where the padding is: True has to mean that the token is real",
+    "your padding mask is True where the padding is; True should mean that the token is real",
 )
 def padding_mask(tokens, pad_id=0):
     return (tokens == pad_id)[:, None, None, :]
@@ -15,7 +15,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-two-axes",
-    "your padding mask is [B, T]: it lacks the axes of length 1 that stand for heads and queries",
+    "your padding mask is [B, T]; add the axes of length 1 that stand for heads and queries",
 )
 def padding_mask(tokens, pad_id=0):
     return tokens != pad_id
@@ -23,7 +23,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-on-queries",
-    "your padding mask hides queries instead of keys: the tokens belong on the last axis",
+    "your padding mask hides queries instead of keys; the tokens should be on the last axis",
 )
 def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id)[:, None, :, None]
@@ -41,7 +41,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-by-order",
-    "your padding mask hides every token up to pad_id instead of pad_id alone: ids have no order",
+    "your padding mask hides every token up to pad_id; it should hide only pad_id, as ids have no order",
 )
 def padding_mask(tokens, pad_id=0):
     return (tokens > pad_id)[:, None, None, :]
@@ -49,7 +49,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-only-at-the-end",
-    "your padding mask assumes that the real tokens stand first: padding may also come before or between",
+    "your padding mask assumes that the real tokens come first; padding may also come before or between",
 )
 def padding_mask(tokens, pad_id=0):
     lengths = (tokens != pad_id).sum(dim=1)
@@ -59,7 +59,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-int64-only",
-    "your padding mask insists on int64 tokens: any integer type can be compared with pad_id",
+    "your padding mask insists on int64 tokens; it should compare any integer type with pad_id",
 )
 def padding_mask(tokens, pad_id=0):
     assert tokens.dtype == torch.int64, "tokens must be int64"
@@ -68,7 +68,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-view",
-    "your padding mask calls view on the tokens, which need not be contiguous: reshape copies if it must",
+    "your padding mask calls view on the tokens, which need not be contiguous; use reshape, which copies if it must",
 )
 def padding_mask(tokens, pad_id=0):
     B, T = tokens.shape
@@ -77,7 +77,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-three-axes",
-    "your padding mask is [B, 1, T]: it lacks the axis of length 1 that stands for the heads",
+    "your padding mask is [B, 1, T]; add the axis of length 1 that stands for the heads",
 )
 def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id)[:, None, :]
@@ -85,7 +85,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-pairs",
-    "your padding mask is a table of pairs, in which queries must be real as well: padding is a matter of keys",
+    "your padding mask is a table of pairs, in which queries must be real as well; it should hide only keys",
 )
 def padding_mask(tokens, pad_id=0):
     real = tokens != pad_id
@@ -94,7 +94,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-expanded",
-    "your padding mask is stretched over all queries: its axis stays 1, and torch broadcasts it",
+    "your padding mask is stretched over all queries; that axis should stay 1, as torch broadcasts it",
 )
 def padding_mask(tokens, pad_id=0):
     B, T = tokens.shape
@@ -108,7 +108,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-additive",
-    "your padding mask holds numbers to add to scores: here it is boolean, and additive_mask makes numbers of it",
+    "your padding mask holds numbers to add to scores; it should be boolean here, additive_mask makes numbers of it",
 )
 def padding_mask(tokens, pad_id=0):
     real = (tokens != pad_id)[:, None, None, :]
@@ -117,7 +117,7 @@ def padding_mask(tokens, pad_id=0):
 
 @mistake(
     "padding-after-the-first",
-    "your padding mask hides whatever comes after the first padding: padding may also come before or between",
+    "your padding mask hides everything after the first padding; padding may also come before or between",
 )
 def padding_mask(tokens, pad_id=0):
     seen = (tokens == pad_id).cumsum(dim=1)

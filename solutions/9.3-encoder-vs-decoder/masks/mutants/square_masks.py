@@ -5,21 +5,21 @@ diagonal: read its first row aloud, "the first query sees the first key alone", 
 """
 
 
-@mistake("causal-sees-all", "your causal mask is the bidirectional one: it hides nothing")
+@mistake("causal-sees-all", "your causal mask is the bidirectional one, so it hides nothing")
 def causal_mask(seq_len, *, device=None):
     return bidirectional_mask(seq_len, device=device)
 
 
 mistake(
     "causal-transposed",
-    "your causal mask is transposed: each query sees the keys after it instead of those before it",
+    "your causal mask is transposed, so each query sees the keys after it instead of those before it",
     causal_mask="key <= query -> query <= key",
 )
 
 
 @mistake(
     "causal-inverted",
-    "your causal mask says True where attention is forbidden: True means that the query may look",
+    "your causal mask says True where attention is forbidden; True should mean that the query may look",
 )
 def causal_mask(seq_len, *, device=None):
     return torch.ones(seq_len, seq_len, dtype=torch.bool, device=device).triu(diagonal=1)
@@ -27,13 +27,13 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "causal-shifted-late",
-    "your causal mask is shifted one position late: each query also sees the next key",
+    "your causal mask is shifted one position late, so each query also sees the next key",
     causal_mask="key <= query -> key <= query + 1",
 )
 
 mistake(
     "causal-shifted-early",
-    "your causal mask stops one position early: no query sees itself",
+    "your causal mask stops one position early, so no query sees itself",
     causal_mask="key <= query -> key < query",
 )
 
@@ -50,7 +50,7 @@ def bidirectional_mask(seq_len, *, device=None):
 
 mistake(
     "device-ignored",
-    "your square masks take a device and do not use it, so on a GPU they would stay behind on the CPU",
+    "your square masks take a device and do not use it, so on a GPU they would stay on the CPU",
 )
 
 
@@ -64,7 +64,7 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "device-keyword-missing",
-    "your square masks take no device, so on a GPU they would stay behind on the CPU",
+    "your square masks take no device, so on a GPU they would stay on the CPU",
 )
 
 
@@ -88,7 +88,7 @@ def causal_mask(seq_len, *, device=None):
 
 @mistake(
     "causal-additive",
-    "your causal mask holds 0 and -inf, to be added to scores: here it is boolean, and additive_mask comes last",
+    "your causal mask holds 0 and -inf, to be added to scores; it should be boolean here, additive_mask comes last",
 )
 def causal_mask(seq_len, *, device=None):
     return torch.full((seq_len, seq_len), float("-inf"), device=device).triu(diagonal=1)
@@ -96,33 +96,34 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "causal-three-axes",
-    "your causal mask is [1, T, T]: it has no axis for the batch, and broadcasts without one",
+    "your causal mask is [1, T, T]; leave out the batch axis, as it broadcasts without one",
     causal_mask="key <= query -> (key <= query)[None]",
 )
 
 mistake(
     "causal-four-axes",
-    "your causal mask is [1, 1, T, T]: it has no axes for batch and heads, and broadcasts without them",
+    "your causal mask is [1, 1, T, T]; leave out the axes for batch and heads, as it broadcasts without them",
     causal_mask="key <= query -> (key <= query)[None, None]",
 )
 
 mistake(
     "causal-device-ignored",
-    "your causal mask takes a device and does not use it, so on a GPU it would stay behind on the CPU",
+    "your causal mask takes a device and does not use it, so on a GPU it would stay on the CPU",
     causal_mask="seq_len, device=device -> seq_len",
 )
 
 
 @mistake(
     "bidirectional-inverted",
-    "your bidirectional mask is False everywhere: True means that the query may look",
+    "your bidirectional mask is False everywhere; True should mean that the query may look",
 )
 def bidirectional_mask(seq_len, *, device=None):
     return torch.zeros(seq_len, seq_len, dtype=torch.bool, device=device)
 
 
 @mistake(
-    "bidirectional-one-row", "your bidirectional mask is a single row: each query has one of its own, [T, T]"
+    "bidirectional-one-row",
+    "your bidirectional mask is a single row; each query should have one of its own, [T, T]",
 )
 def bidirectional_mask(seq_len, *, device=None):
     return torch.ones(seq_len, dtype=torch.bool, device=device)

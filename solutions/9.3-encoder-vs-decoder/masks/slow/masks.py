@@ -7,7 +7,7 @@ keys, so nothing of its mask has T · T entries.
 
 @mistake(
     "rows-of-lists",
-    "you write the causal mask row by row as Python lists: one comparison of two index vectors fills it",
+    "you write the causal mask row by row as Python lists; fill it with one comparison of two index vectors",
     fails=["test_causal_mask_speed"],
 )
 def causal_mask(seq_len, *, device=None):
@@ -19,7 +19,7 @@ def causal_mask(seq_len, *, device=None):
 
 @mistake(
     "padding-in-pairs",
-    "your padding mask makes [B, T, T] on the way: padding is a matter of keys, so [B, 1, 1, T] says it all",
+    "your padding mask makes [B, T, T] on the way; make only [B, 1, 1, T], as padding is a matter of keys",
     fails=["test_padding_mask_memory"],
 )
 def padding_mask(tokens, pad_id=0):

@@ -5,7 +5,7 @@ Queries come from the stream, keys and values from the memory as it is; memory_m
 
 mistake(
     "memory-not-used",
-    "your cross-attention looks at x again: keys and values come from the memory, its context",
+    "your cross-attention looks at x again; keys and values should come from the memory, its context",
     DecoderLayer=[
         "self.norm2(x), memory_mask, memory -> self.norm2(x), memory_mask",
         "x, memory_mask, memory -> x, memory_mask",
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "memory-asks",
-    "your cross-attention has its roles exchanged: x asks, and the memory is what is looked at",
+    "your cross-attention has its roles exchanged; queries should come from x, keys and values from the memory",
     DecoderLayer=[
         "self.norm2(x), memory_mask, memory -> memory, memory_mask, self.norm2(x)",
         "x, memory_mask, memory -> memory, memory_mask, x",
@@ -25,14 +25,14 @@ mistake(
 
 mistake(
     "memory-normalised",
-    "your pre-norm layer normalises the memory too: it comes from an encoder that has already done so",
+    "your pre-norm layer normalises the memory too; use it as it is, as its encoder has already done so",
     DecoderLayer="self.norm2(x), memory_mask, memory -> self.norm2(x), memory_mask, self.norm2(memory)",
 )
 
 
 @mistake(
     "cross-before-self",
-    "your cross-attention comes first: self-attention, then cross-attention, then the network",
+    "your cross-attention comes first; the order should be self-attention, cross-attention, feed-forward network",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 class DecoderLayer:
@@ -50,7 +50,7 @@ class DecoderLayer:
 
 mistake(
     "one-attention-for-both",
-    "your cross-attention is the self-attention under another name: each has weights of its own",
+    "your cross-attention is the self-attention under another name; each should have weights of its own",
     DecoderLayer="""
         - self.cross_attention = MultiHeadAttention(d_model, num_heads)
         + self.cross_attention = self.self_attention
@@ -60,7 +60,7 @@ mistake(
 
 mistake(
     "self-attention-in-both",
-    "your layer looks at the memory with self_attention: that is what cross_attention is for",
+    "your layer looks at the memory with self_attention; use cross_attention for that",
     DecoderLayer=[
         "self.cross_attention(self.norm2 -> self.self_attention(self.norm2",
         "self.cross_attention(x -> self.self_attention(x",
@@ -71,7 +71,7 @@ mistake(
 
 @mistake(
     "side-by-side",
-    "your two attentions read the same x: the second reads what the first has added",
+    "your two attentions read the same x; the second should read the sum with the first one's output",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 class DecoderLayer:
@@ -89,7 +89,7 @@ class DecoderLayer:
 
 mistake(
     "memory-cut-off",
-    "your memory is detached: the encoder that made it learns nothing",
+    "your memory is detached, so the encoder that made it learns nothing",
     DecoderLayer="""
         + memory = memory.detach()
           if self.norm_first:
@@ -98,7 +98,7 @@ mistake(
 
 mistake(
     "memory-never-asked",
-    "your layer has no cross-attention in its forward: the memory is never read",
+    "your layer has no cross-attention in its forward, so the memory is never read",
     DecoderLayer="""
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
 
@@ -109,7 +109,7 @@ mistake(
 
 mistake(
     "memory-as-mask",
-    "your cross-attention gets the memory where its mask belongs: forward(x, mask, context)",
+    "your cross-attention gets the memory where its mask belongs; pass the mask first, then the context",
     DecoderLayer=[
         "self.norm2(x), memory_mask, memory -> self.norm2(x), memory, memory_mask",
         "x, memory_mask, memory -> x, memory, memory_mask",
@@ -119,7 +119,7 @@ mistake(
 
 mistake(
     "stream-as-memory",
-    "your decoder passes the stream on as the memory: every layer looks at the same memory",
+    "your decoder gives each layer's output to the next as memory; every layer should read the encoder's memory",
     Decoder="""
           x = layer(x, memory, self_mask, memory_mask)
         + memory = x

@@ -5,7 +5,7 @@ The layer is what is being written, so torch's own Transformer is not to be used
 
 mistake(
     "torchs-own-layer",
-    "your layer makes a torch Transformer layer: build it from the given blocks",
+    "your layer makes a torch Transformer layer; build it from the given blocks",
     DecoderLayer="""
         + nn.TransformerDecoderLayer(x.size(-1), 1, 4, batch_first=True)
           if self.norm_first:
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "memory-kept",
-    "your layer keeps the first memory that it meets: each call has its own",
+    "your layer stores the first memory that it meets; each call should use its own",
     DecoderLayer="""
         + kept = self.__dict__.setdefault("kept", memory)
         + memory = kept if kept.shape == memory.shape else memory

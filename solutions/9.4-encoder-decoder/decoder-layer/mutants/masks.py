@@ -5,7 +5,7 @@ self_mask goes to self-attention, memory_mask to cross-attention, in every layer
 
 mistake(
     "masks-exchanged",
-    "your two masks are exchanged: self_mask is for self-attention, memory_mask for cross-attention",
+    "your two masks are exchanged; self_mask should go to self-attention, memory_mask to cross-attention",
     DecoderLayer="""
         + self_mask, memory_mask = memory_mask, self_mask
           if self.norm_first:
@@ -14,7 +14,7 @@ mistake(
 
 mistake(
     "self-mask-twice",
-    "your cross-attention gets self_mask: every position may look at the whole memory",
+    "your cross-attention gets self_mask; it should get memory_mask",
     DecoderLayer="""
         + memory_mask = self_mask
           if self.norm_first:
@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "self-mask-ignored",
-    "your self-attention ignores its mask: each position sees what comes after it",
+    "your self-attention ignores its mask, so each position sees those after it",
     DecoderLayer="""
         + self_mask = None
           if self.norm_first:
@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "memory-mask-ignored",
-    "your cross-attention ignores its mask: it attends to the padding of the source",
+    "your cross-attention ignores its mask, so it attends to the padding of the source",
     DecoderLayer="""
         + memory_mask = None
           if self.norm_first:
@@ -41,7 +41,7 @@ mistake(
 
 mistake(
     "always-causal",
-    "your layer makes a causal mask of its own: the caller says which mask applies",
+    "your layer makes a causal mask of its own; it should use only the mask that the caller gives",
     DecoderLayer="""
         + T = x.size(1)
         + own = torch.ones(T, T, dtype=torch.bool, device=x.device).tril()
@@ -65,7 +65,7 @@ mistake(
 
 mistake(
     "masks-inverted",
-    "your masks are inverted: True says that a query may look at a key",
+    "your masks are inverted; True should mean that a query may look at a key",
     DecoderLayer="""
         + self_mask = None if self_mask is None else ~self_mask
         + memory_mask = None if memory_mask is None else ~memory_mask

@@ -11,14 +11,14 @@ mistake(
 
 mistake(
     "norm-first-inverted",
-    "your two orders are exchanged: norm_first=True means that the norm comes before each sublayer",
+    "your two orders are exchanged; norm_first=True should put the norm before each sublayer",
     DecoderLayer="if self.norm_first: -> if not self.norm_first:",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 
 mistake(
     "norm2-twice",
-    "your feed-forward network has the norm of the cross-attention: norm3 is its own",
+    "your feed-forward network uses the norm of the cross-attention; it should use its own, norm3",
     DecoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm3(x)))
         + x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -30,13 +30,13 @@ mistake(
 
 mistake(
     "cross-norm-missing",
-    "your pre-norm cross-attention asks with the stream as it is: its queries come from norm2(x)",
+    "your pre-norm cross-attention makes its queries from the stream as it is; they should come from norm2(x)",
     DecoderLayer="self.norm2(x) -> x",
 )
 
 mistake(
     "stream-normalised",
-    "your pre-norm layer adds to the normalised x: only what goes into a sublayer is normalised",
+    "your pre-norm layer adds to the normalised x; it should normalise only the input of each sublayer",
     DecoderLayer="""
         - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "cross-not-added",
-    "your cross-attention replaces the stream: its output is added to x",
+    "your cross-attention replaces the stream; add its output to x",
     DecoderLayer="""
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
         + x = self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
@@ -66,7 +66,7 @@ mistake(
 
 mistake(
     "self-not-added",
-    "your self-attention replaces the stream: its output is added to x",
+    "your self-attention replaces the stream; add its output to x",
     DecoderLayer="""
         - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
         + x = self.dropout(self.self_attention(self.norm1(x), self_mask))
@@ -79,7 +79,7 @@ mistake(
 
 mistake(
     "network-not-added",
-    "your feed-forward network replaces the stream: its output is added to x",
+    "your feed-forward network replaces the stream; add its output to x",
     DecoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm3(x)))
         + x = self.dropout(self.feed_forward(self.norm3(x)))
@@ -104,25 +104,25 @@ mistake(
 
 mistake(
     "dropout-not-handed-on",
-    "your FeedForward gets no dropout: pass it on as its fourth argument",
+    "your FeedForward gets no dropout; pass it on as its fourth argument",
     DecoderLayer="activation, dropout -> activation",
 )
 
 mistake(
     "activation-not-handed-on",
-    "your FeedForward gets no activation: it uses relu whatever the layer was given",
+    "your FeedForward gets no activation, so it uses relu whatever the layer was given",
     DecoderLayer="activation, dropout -> dropout=dropout",
 )
 
 mistake(
     "drops-after-eval",
-    "your dropout ignores eval(): F.dropout drops unless training=self.training is passed",
+    "your dropout ignores eval(), as F.dropout does by default; pass it training=self.training",
     DecoderLayer="nn.Dropout(dropout) -> lambda y: nn.functional.dropout(y, dropout)",
 )
 
 mistake(
     "x-changed-in-place",
-    "your layer writes its sums into the caller's x: x = x + y makes a new tensor, x += y does not",
+    "your layer writes its sums into the caller's x; make a new tensor with x = x + y, not x += y",
     DecoderLayer="""
         - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
         + y = self.dropout(self.self_attention(self.norm1(x), self_mask))
@@ -135,19 +135,19 @@ mistake(
 
 mistake(
     "last-norm-missing",
-    "your pre-norm decoder ends without a norm: its stream has only been added to",
+    "your pre-norm decoder ends without a norm; normalise the stream once after the last layer",
     Decoder="self.norm(x) -> x",
 )
 
 mistake(
     "last-norm-always",
-    "your post-norm decoder has a last LayerNorm too: there norm is nn.Identity",
+    "your post-norm decoder has a last LayerNorm too; its norm should be nn.Identity",
     Decoder="LayerNorm(d_model) if norm_first else nn.Identity() -> LayerNorm(d_model)",
 )
 
 mistake(
     "layers-shared",
-    "your layers are one layer, num_layers times: [layer] * n makes no copies",
+    "your layers are one layer, num_layers times, as [layer] * n makes no copies; make a new one each time",
     Decoder="""
         - DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
         + [DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation)] * num_layers
@@ -174,7 +174,7 @@ mistake(
 
 mistake(
     "bias-free",
-    "your attentions have no biases: MultiHeadAttention(d_model, num_heads) has them",
+    "your attentions have no biases; MultiHeadAttention(d_model, num_heads) should have its default ones",
     DecoderLayer="""
         - self.self_attention = MultiHeadAttention(d_model, num_heads)
         - self.cross_attention = MultiHeadAttention(d_model, num_heads)
@@ -193,7 +193,7 @@ mistake(
 
 @mistake(
     "norms-on-both-sides",
-    "your layer normalises what goes into a sublayer and its sum as well: norm_first says which of the two",
+    "your layer normalises a sublayer's input and its sum as well; it should do only what norm_first says",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 class DecoderLayer:
@@ -205,7 +205,7 @@ class DecoderLayer:
 
 @mistake(
     "sums-from-the-beginning",
-    "your sublayers are all added to the layer's input: each is added to the sum that the one before has made",
+    "your sublayers are all added to the layer's input; each should be added to the sum that the one before has made",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
 class DecoderLayer:
@@ -223,7 +223,7 @@ class DecoderLayer:
 
 mistake(
     "network-missing",
-    "your layer has no feed-forward network in its forward: it comes third, with a norm of its own",
+    "your layer has no feed-forward network in its forward; it should come third, with a norm of its own",
     DecoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm3(x)))
 
@@ -234,7 +234,7 @@ mistake(
 
 mistake(
     "norm3-after-the-cross-attention",
-    "your third norm acts after the cross-attention: it belongs to the feed-forward network",
+    "your third norm acts after the cross-attention; it should act before the feed-forward network",
     DecoderLayer="""
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
         - x = x + self.dropout(self.feed_forward(self.norm3(x)))
@@ -246,7 +246,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-network",
-    "your network is added without dropout: the one inside it is another",
+    "your network is added without dropout; drop its output, too, not only inside FeedForward",
     DecoderLayer=[
         "self.dropout(self.feed_forward(self.norm3(x))) -> self.feed_forward(self.norm3(x))",
         "self.dropout(self.feed_forward(x)) -> self.feed_forward(x)",
@@ -268,7 +268,7 @@ mistake(
 
 @mistake(
     "dropout-of-the-sums",
-    "your dropout acts on the sums, and so on the stream: it acts on a sublayer's output alone",
+    "your dropout acts on the sums, and so on the stream; it should act only on a sublayer's output",
 )
 class DecoderLayer:
     def forward(self, x, memory, self_mask=None, memory_mask=None):
@@ -285,7 +285,7 @@ class DecoderLayer:
 
 mistake(
     "layers-in-a-plain-list",
-    "your layers are in a plain list: nn.ModuleList makes their parameters known",
+    "your layers are in a plain list; use nn.ModuleList, which makes their parameters known",
     Decoder="""
         - self.layers = nn.ModuleList(
         -     DecoderLayer(d_model, num_heads, d_ff, dropout, norm_first, activation) for _ in range(num_layers)
@@ -298,9 +298,22 @@ mistake(
 
 mistake(
     "norm-after-every-layer",
-    "your decoder's norm acts after every layer: it acts once, after the last",
+    "your decoder's norm acts after every layer; it should act once, after the last",
     Decoder=[
         "layer(x, memory, self_mask, memory_mask) -> self.norm(layer(x, memory, self_mask, memory_mask))",
         "self.norm(x) -> x",
     ],
+)
+
+mistake(
+    "dropout-after-norm",
+    "your post-norm drops the normalised sum; drop only the sublayer's output, before it is added",
+    DecoderLayer="""
+        - x = self.norm1(x + self.dropout(self.self_attention(x, self_mask)))
+        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        - x = self.norm3(x + self.dropout(self.feed_forward(x)))
+        + x = self.dropout(self.norm1(x + self.self_attention(x, self_mask)))
+        + x = self.dropout(self.norm2(x + self.cross_attention(x, memory_mask, memory)))
+        + x = self.dropout(self.norm3(x + self.feed_forward(x)))
+    """,
 )

@@ -8,13 +8,13 @@ mistake(
 
 mistake(
     "padding-zeroed-but-counted",
-    "your loss sets padding to 0 and divides by all positions: divide by those that count",
+    "your loss sets padding to 0 and divides by all positions; divide by those that count",
     smoothed_loss="losses[targets != pad_id] -> (losses * (targets != pad_id))",
 )
 
 mistake(
     "mean-of-rows",
-    "your loss is a mean of the rows' means: it is one mean over all targets that count, of all rows",
+    "your loss is a mean of the rows' means; it should be one mean over all targets that count, of all rows",
     smoothed_loss="""
         - return losses[targets != pad_id].mean()
         + real = (targets != pad_id).to(losses.dtype)
@@ -24,7 +24,7 @@ mistake(
 
 mistake(
     "loss-sum",
-    "your loss is the sum over all targets: it is their mean",
+    "your loss is the sum over all targets; it should be their mean",
     smoothed_loss="losses[targets != pad_id].mean() -> losses[targets != pad_id].sum()",
 )
 
@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "loss-shifts-again",
-    "your loss shifts the targets by one: the caller has done so",
+    "your loss shifts the targets by one, which the caller has done already; use them as they are",
     smoothed_loss="""
         + if logits.shape[1] > 1:
         +     logits, targets = logits[:, :-1], targets[:, 1:]
@@ -46,13 +46,13 @@ mistake(
 
 mistake(
     "smoothing-ignored",
-    "your loss has no smoothing: a share of it goes to every word",
+    "your loss has no smoothing; every word should get smoothing / V",
     smoothed_loss="-(1 - smoothing) * right - smoothing * logs.mean(dim=-1) -> -right",
 )
 
 mistake(
     "smoothing-among-the-wrong",
-    "your smoothing is spread over the wrong words alone: every word gets smoothing / V, the right one too",
+    "your smoothing is spread over only the wrong words; every word should get smoothing / V, the right one too",
     smoothed_loss="""
         - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
         + others = (logs.sum(dim=-1) - right) / (logits.shape[-1] - 1)
@@ -62,19 +62,19 @@ mistake(
 
 mistake(
     "smoothing-not-shared",
-    "your smoothing goes to every word undivided: each gets smoothing / V",
+    "your smoothing goes to every word undivided; each should get smoothing / V",
     smoothed_loss="logs.mean(dim=-1) -> logs.sum(dim=-1)",
 )
 
 mistake(
     "smoothing-added",
-    "your smoothing is added to a full target: the right word keeps 1 - smoothing and its share",
+    "your smoothing is added to a full target; the right word should get 1 - smoothing and its share",
     smoothed_loss="-(1 - smoothing) * right -> -right",
 )
 
 mistake(
     "log-of-softmax",
-    "your loss takes the log of a softmax, which is -∞ where it rounds to 0: log_softmax is not",
+    "your loss takes the log of a softmax, which is -∞ where it rounds to 0; use log_softmax",
     smoothed_loss="logits.log_softmax(dim=-1) -> logits.softmax(dim=-1).log()",
 )
 
@@ -86,13 +86,13 @@ mistake(
 
 mistake(
     "loss-by-rows",
-    "your loss is divided by the number of rows: it is the mean over all targets that count",
+    "your loss is divided by the number of rows; it should be the mean over all targets that count",
     smoothed_loss="losses[targets != pad_id].mean() -> losses[targets != pad_id].sum() / len(targets)",
 )
 
 mistake(
     "share-of-two-fewer",
-    "your smoothing leaves out the right word and padding: each of the V words gets smoothing / V",
+    "your smoothing leaves out the right word and padding; each of the V words should get smoothing / V",
     smoothed_loss="""
         - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
         + others = (logs.sum(dim=-1) - right - logs[..., pad_id]) / (logits.shape[-1] - 2)
@@ -102,6 +102,6 @@ mistake(
 
 mistake(
     "share-detached",
-    "your loss detaches what the other classes share: gradients flow through all of it",
+    "your loss detaches the other classes' share; gradients should flow through all of it",
     smoothed_loss="logs.mean(dim=-1) -> logs.mean(dim=-1).detach()",
 )

@@ -5,14 +5,14 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 mistake(
     "decoder-sees-ahead",
-    "the words that follow get in: your decoder has no causal mask or masks after the softmax, or a norm "
-    "runs over the positions",
+    "your decoder sees the words that follow, as it has no causal mask, or one after the softmax, or a norm over "
+    "positions",
     Translator="causal_mask(target.shape[1], device=target.device) -> None",
 )
 
 mistake(
     "encoder-causal",
-    "your encoder reads under a causal mask: a source is read in both directions",
+    "your encoder reads under a causal mask; it should read the source in both directions",
     Translator="""
         - return self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
         + mask = padding_mask(source, self.pad_id) & causal_mask(source.shape[1], device=source.device)
@@ -22,7 +22,7 @@ mistake(
 
 mistake(
     "memory-causal",
-    "your decoder looks at the memory under a causal mask: the whole source was there before the first word",
+    "your decoder looks at the memory under a causal mask; every target word should see the whole source",
     Translator="""
         - return self.head(self.decoder(self.dropout(x), memory, causal, padding_mask(source, self.pad_id)))
         + T, S = target.shape[1], source.shape[1]
@@ -33,13 +33,13 @@ mistake(
 
 mistake(
     "padding-read",
-    "your encoder reads the padding: its attention needs the padding mask of the source",
+    "your encoder reads the padding; give its attention the padding mask of the source",
     Translator="self.dropout(x), padding_mask(source, self.pad_id) -> self.dropout(x)",
 )
 
 mistake(
     "padding-looked-at",
-    "your decoder looks at the memory's padding: its cross-attention needs the padding mask of the source",
+    "your decoder looks at the memory's padding; give its cross-attention the padding mask of the source",
     Translator="causal, padding_mask(source, self.pad_id) -> causal",
 )
 
@@ -54,19 +54,19 @@ mistake(
 
 mistake(
     "source-without-positions",
-    "your source has no positions: an encoder alone reads a bag of words",
+    "your source has no positions, so the encoder reads a bag of words",
     Translator="self.source_words(source) + self.positions[: source.shape[1]] -> self.source_words(source)",
 )
 
 mistake(
     "target-without-positions",
-    "your target has no positions: attention alone takes what was written as a bag of words",
+    "your target has no positions, so the order of the words written so far is lost",
     Translator="self.target_words(target) + self.positions[: target.shape[1]] -> self.target_words(target)",
 )
 
 mistake(
     "vocabularies-exchanged",
-    "your two vocabularies are exchanged: source_vocab is for what is read, target_vocab for what is written",
+    "your two vocabularies are exchanged; source_vocab should be for the source, target_vocab for the target",
     Translator=[
         "nn.Embedding(source_vocab, d_model) -> nn.Embedding(target_vocab, d_model)",
         "nn.Embedding(target_vocab, d_model) -> nn.Embedding(source_vocab, d_model)",
@@ -76,20 +76,20 @@ mistake(
 
 mistake(
     "head-of-the-source",
-    "your head scores the words of the source's vocabulary: it is the target's that are written",
+    "your head scores the words of the source's vocabulary; it should score those of the target's",
     Translator="nn.Linear(d_model, target_vocab) -> nn.Linear(d_model, source_vocab)",
     costs="logits of another width cannot be compared with anything",
 )
 
 mistake(
     "memory-detached",
-    "your memory is detached: the encoder learns nothing",
+    "your memory is detached, so the encoder learns nothing",
     Translator="self.encode(source) -> self.encode(source).detach()",
 )
 
 mistake(
     "memory-of-words",
-    "your decoder looks at the encoder's input: the memory is the encoder's output",
+    "your decoder looks at the encoder's input; the memory should be the encoder's output",
     Translator="""
         - return self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
         + self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
@@ -99,7 +99,7 @@ mistake(
 
 mistake(
     "memory-is-its-mean",
-    "your memory is averaged to one vector: each target word chooses among all of its positions",
+    "your memory is averaged to one vector; each target word should choose among all of its positions",
     Translator="""
         + memory = memory.mean(dim=1, keepdim=True).expand_as(memory)
           causal = causal_mask(target.shape[1], device=target.device)
@@ -108,7 +108,7 @@ mistake(
 
 mistake(
     "logits-softmaxed",
-    "your logits are probabilities: the loss and the search take the softmax themselves",
+    "your logits are probabilities; leave the softmax to the loss and the search",
     Translator="""
         - return self.head(self.decoder(self.dropout(x), memory, causal, padding_mask(source, self.pad_id)))
         + hidden = self.decoder(self.dropout(x), memory, causal, padding_mask(source, self.pad_id))
@@ -118,7 +118,7 @@ mistake(
 
 mistake(
     "dropout-not-handed-on",
-    "your dropout acts on nothing: pass it on to the encoder and to the decoder",
+    "your dropout acts on nothing; pass it on to the encoder and to the decoder",
     Translator="""
         - self.dropout = nn.Dropout(dropout)
         - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
@@ -140,7 +140,8 @@ mistake(
 
 mistake(
     "positions-in-float32",
-    "your positions stay float32 when the model does not: keep them in a buffer, or cast them to the vectors' dtype",
+    "your positions stay float32 when the model does not; register them as a buffer, or cast them to the vectors' "
+    "dtype",
     Translator="""
         - self.register_buffer("positions", sinusoidal_positions(max_len, d_model))
         + self.positions = sinusoidal_positions(max_len, d_model)
@@ -149,7 +150,7 @@ mistake(
 
 mistake(
     "torchs-own-transformer",
-    "your model makes a torch Transformer layer: build it from the given blocks",
+    "your model makes a torch Transformer layer; build it from the given blocks",
     Translator="""
         + nn.TransformerDecoderLayer(4, 1, 4, batch_first=True)
           return self.decode(target, self.encode(source), source)
@@ -168,7 +169,7 @@ mistake(
 
 mistake(
     "mask-upside-down",
-    "your causal mask is the upper triangle: True marks what may be attended to, 0 to t",
+    "your causal mask is the upper triangle; True should mark the positions that may be attended to, 0 to t",
     Translator="""
         - causal = causal_mask(target.shape[1], device=target.device)
         + causal = causal_mask(target.shape[1], device=target.device).T
@@ -177,7 +178,7 @@ mistake(
 
 mistake(
     "target-shifted-in-decode",
-    "your decode shifts the target by one: it is given what was written so far, and shifted already",
+    "your decode shifts the target by one; it should use it as it is, as the caller has shifted it already",
     Translator="""
         + target = torch.cat((target[:, :1], target[:, :-1]), dim=1)
           x = self.target_words(target) + self.positions[: target.shape[1]]
@@ -195,19 +196,19 @@ mistake(
 
 mistake(
     "own-words-for-memory",
-    "your decoder is given its own words as memory: cross-attention asks what the encoder has read",
+    "your decoder is given its own words as memory; cross-attention should read the encoder's output",
     Translator="memory, causal, padding_mask(source, self.pad_id) -> x, causal, causal",
 )
 
 mistake(
     "source-not-handed-on",
-    "your forward does not pass the source on to decode: its padding is attended to there",
+    "your forward does not pass the source on to decode, so its padding is attended to there",
     Translator="self.encode(source), source -> self.encode(source), torch.full_like(source, self.pad_id + 1)",
 )
 
 mistake(
     "batch-second",
-    "your encoder is given [S, B, D]: words attend to other sentences, and not to their own",
+    "your encoder is given [S, B, D], so words attend to other sentences, and not to their own",
     Translator="""
         - return self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
         + return self.encoder(self.dropout(x).transpose(0, 1)).transpose(0, 1)
@@ -216,6 +217,7 @@ mistake(
 
 mistake(
     "tokens-viewed",
-    "your encode calls view on the tokens: what is not contiguous in memory needs reshape, or no flattening at all",
+    "your encode calls view on the tokens, which need not be contiguous in memory; use reshape, or do not flatten "
+    "at all",
     Translator="self.source_words(source) -> self.source_words(source.view(-1)).view(*source.shape, -1)",
 )

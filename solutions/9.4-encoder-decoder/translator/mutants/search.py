@@ -2,14 +2,14 @@
 
 mistake(
     "bos-returned",
-    "your translations begin with bos_id: it comes before the first word, and is not returned",
+    "your translations begin with bos_id; leave it out, as it only comes before the first word",
     _search="torch.arange(B, device=source.device), best, 1: -> torch.arange(B, device=source.device), best",
     costs="every translation is wrong by its first token",
 )
 
 mistake(
     "eos-dropped",
-    "your translations lack their eos_id: it is one of their words",
+    "your translations lack their eos_id; return it as one of their words",
     _search="""
         - return tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
         + found = tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
@@ -19,7 +19,7 @@ mistake(
 
 mistake(
     "eos-repeated",
-    "your translations are filled with eos_id: after the first one comes model.pad_id",
+    "your translations are filled with eos_id; after the first one should come model.pad_id",
     _search="""
         - return tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
         + found = tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
@@ -39,7 +39,7 @@ mistake(
 
 mistake(
     "rows-never-end",
-    "your rows go on after their eos_id: what has ended stays as it is",
+    "your rows go on after their eos_id; a row that has ended should stay as it is",
     _search="""
         - logs = torch.where(ended.unsqueeze(-1), rest, logs)
 
@@ -50,13 +50,13 @@ mistake(
 
 mistake(
     "one-word-too-many",
-    "your search takes one step too many: max_len tokens in all, eos_id included",
+    "your search takes one step too many; it should write max_len tokens in all, eos_id included",
     _search="range(max_len) -> range(max_len + 1)",
 )
 
 mistake(
     "one-word-too-few",
-    "your search takes one step too few: bos_id does not count among max_len tokens",
+    "your search takes one step too few; bos_id should not count among max_len tokens",
     _search="range(max_len) -> range(max(max_len - 1, 1))",
 )
 
@@ -68,7 +68,8 @@ mistake(
 
 mistake(
     "beams-alike",
-    "your beams find what one beam finds: they are ignored, or all begin alike and stay alike",
+    "all your beams are the same, or only one is used; start with one hypothesis per source instead of K copies "
+    "of it",
     _search="""
         - sums = torch.full((B, beams), -torch.inf, device=source.device)
         - sums[:, 0] = 0.0
@@ -78,7 +79,7 @@ mistake(
 
 mistake(
     "each-beam-alone",
-    "your hypotheses are each continued by their own best word: the best K of all K·V are kept",
+    "your hypotheses are each continued by their own best word; keep the best K of all K·V",
     _search="""
         - chosen = scores.flatten(1).topk(beams).indices  # [B, K]
         + if tokens.shape[1] == 1:
@@ -90,31 +91,31 @@ mistake(
 
 mistake(
     "texts-not-reordered",
-    "your hypotheses get words that were chosen for others: reorder what was written by the parents",
+    "your hypotheses get words that were chosen for others; reorder the written words by the parents",
     _search="tokens[(first + parent).flatten()] -> tokens",
 )
 
 mistake(
     "ends-not-reordered",
-    "your marks of what has ended stay where they are when hypotheses change places: reorder them by the parents",
+    "your flags of ended hypotheses stay in place when hypotheses change places; reorder them by the parents",
     _search="ended.gather(1, parent) -> ended",
 )
 
 mistake(
     "parents-of-the-first-row",
-    "your parents are counted without their row: each row takes up the hypotheses of the first",
+    "your parents are counted without their row, so each row takes up the hypotheses of the first",
     _search="(first + parent).flatten() -> parent.flatten()",
 )
 
 mistake(
     "probabilities-summed",
-    "your score sums up probabilities: it sums up their logarithms",
+    "your score sums up probabilities; it should sum up their logarithms",
     _search="log_softmax -> softmax",
 )
 
 mistake(
     "logits-summed",
-    "your score sums up logits: it sums up log-probabilities",
+    "your score sums up logits; it should sum up log-probabilities",
     _search="""
         - logs = model.decode(tokens, memory, source)[:, -1].float().log_softmax(dim=-1)
         + logs = model.decode(tokens, memory, source)[:, -1].float()
@@ -123,20 +124,20 @@ mistake(
 
 mistake(
     "ended-dropped",
-    "your ended hypotheses leave the search, or keep paying: they stay as they are while among the best",
+    "your ended hypotheses leave the search, or keep paying; they should stay as they are while among the best",
     _search="rest[..., model.pad_id] = 0.0 -> rest[..., model.pad_id] = -1e4",
 )
 
 mistake(
     "stops-with-the-best",
-    "your search ends when the best hypothesis has ended, and one that goes on may overtake it; wait until "
-    "all that are kept have ended",
+    "your search ends when the best hypothesis has ended, and another may overtake it; wait until all that remain "
+    "have ended",
     _search="if ended.all(): -> if ended[:, 0].all():",
 )
 
 mistake(
     "penalty-ignored",
-    "your length penalty changes nothing: each sum is divided by its length, up to eos_id, to that power",
+    "your length penalty changes nothing; divide each sum by its length, up to eos_id, to that power",
     _search="""
         + length_penalty = 0.0
           B = len(source)
@@ -145,19 +146,19 @@ mistake(
 
 mistake(
     "penalty-at-the-end-alone",
-    "your length penalty acts on the last choice alone: the score decides at each step, too",
+    "your length penalty acts only on the last choice; the score should decide at each step, too",
     _search="candidates / longer.unsqueeze(-1) ** length_penalty -> candidates",
 )
 
 mistake(
     "penalty-not-at-the-end",
-    "your last choice is by the sum: the score decides there as at each step",
+    "your last choice is by the sum; the score should decide there as at each step",
     _search="(sums / lengths.clamp(min=1) ** length_penalty).argmax(dim=1) -> sums.argmax(dim=1)",
 )
 
 mistake(
     "penalty-multiplied",
-    "your score multiplies the sum by the length's power: it divides",
+    "your score multiplies the sum by the length's power; it should divide by it",
     _search="""
         - scores = candidates / longer.unsqueeze(-1) ** length_penalty
         + scores = candidates * longer.unsqueeze(-1) ** length_penalty
@@ -169,25 +170,25 @@ mistake(
 
 mistake(
     "worst-returned",
-    "your search returns its last hypothesis: the one with the best score is wanted",
+    "your search returns its last hypothesis; it should return the one with the best score",
     _search="argmax -> argmin",
 )
 
 mistake(
     "reads-at-every-step",
-    "your search encodes the source at every step: once is enough, since it does not change",
+    "your search encodes the source at every step; encode it once, as it does not change",
     _search="model.decode(tokens, memory, source) -> model(source, tokens)",
 )
 
 mistake(
     "drops-while-writing",
-    "your translate leaves the model in the mode it was in: in train mode its dropout acts",
+    "your translate never calls model.eval(), so dropout stays on while it writes",
     translate="- model.eval()",
 )
 
 mistake(
     "left-in-eval",
-    "your translate leaves the model in eval mode: training would continue without dropout",
+    "your translate leaves the model in eval mode, so training would continue without dropout",
     translate="model.train(was_training) -> pass",
 )
 
@@ -210,7 +211,7 @@ mistake(
 
 mistake(
     "penalty-of-gnmt",
-    "your length penalty is ((5 + length) / 6) to its power: here the length itself is raised",
+    "your length penalty is ((5 + length) / 6) to its power; it should be the length itself to that power",
     _search=[
         "longer.unsqueeze(-1) -> ((5 + longer.unsqueeze(-1)) / 6)",
         "lengths.clamp(min=1) -> ((5 + lengths) / 6)",
@@ -219,7 +220,7 @@ mistake(
 
 mistake(
     "beams-beside-other-rows",
-    "your memory is repeated whole, row after row: repeat_interleave lays each row next to its own beams",
+    "your memory is repeated whole, row after row; use repeat_interleave, which puts each row next to its own beams",
     _search="""
         - memory = model.encode(source).repeat_interleave(beams, dim=0)  # [B * K, S, D]
         - source = source.repeat_interleave(beams, dim=0)
@@ -230,7 +231,7 @@ mistake(
 
 mistake(
     "more-beams-than-words",
-    "your search takes its beams from the first step's words: there may be more beams than words",
+    "your search takes its beams from the first step's words, so it fails where there are more beams than words",
     _search="""
         - chosen = scores.flatten(1).topk(beams).indices  # [B, K]
         + begun = scores.flatten(1) if tokens.shape[1] > 1 else scores[:, 0]
@@ -240,7 +241,7 @@ mistake(
 
 mistake(
     "source-viewed",
-    "your translate calls view on the source: what is not contiguous in memory needs reshape",
+    "your translate calls view on the source, which need not be contiguous in memory; use reshape",
     _search="""
         - source = source.repeat_interleave(beams, dim=0)
         + source = source.view(-1).view(B, 1, -1).expand(B, beams, -1).reshape(B * beams, -1)

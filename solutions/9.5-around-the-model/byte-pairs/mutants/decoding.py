@@ -5,7 +5,8 @@ The bytes of all tokens are put one after the other; then they are read as UTF-8
 
 mistake(
     "token-by-token",
-    "your decode makes text of each token by itself: a character may be spread over several",
+    "your decode makes text of each token by itself; join the bytes first, as a character may be spread over "
+    "several tokens",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + return "".join(self.tokens[number].decode("utf-8", errors="replace") for number in ids)
@@ -14,31 +15,31 @@ mistake(
 
 mistake(
     "errors-raised",
-    'your decode raises an error at invalid UTF-8: errors="replace" gives U+FFFD',
+    'your decode raises an error at invalid UTF-8; pass errors="replace", which gives U+FFFD',
     Tokenizer='"utf-8", errors="replace" -> "utf-8"',
 )
 
 mistake(
     "errors-ignored",
-    "your decode leaves out bytes that are not UTF-8: U+FFFD stands for them",
+    "your decode leaves out bytes that are not UTF-8; it should write U+FFFD for them",
     Tokenizer='errors="replace" -> errors="ignore"',
 )
 
 mistake(
     "errors-escaped",
-    r"your decode writes bytes that are not UTF-8 as \\x and figures: U+FFFD stands for them",
+    "your decode writes bytes that are not UTF-8 as \\x and digits; it should write U+FFFD for them",
     Tokenizer='errors="replace" -> errors="backslashreplace"',
 )
 
 mistake(
     "one-byte-one-character",
-    "your decode takes each byte for a character: UTF-8 has up to four bytes for one",
+    "your decode takes each byte for a character; decode as UTF-8, which has up to four bytes for one",
     Tokenizer='"utf-8", errors="replace" -> "latin-1"',
 )
 
 mistake(
     "bytes-decoded",
-    "your decode returns bytes: a str is wanted",
+    "your decode returns bytes; it should return a str",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + return b"".join(self.tokens[number] for number in ids)
@@ -47,13 +48,13 @@ mistake(
 
 mistake(
     "spaces-between-tokens",
-    "your decode puts a space between the tokens: spaces are in the tokens",
+    "your decode puts a space between the tokens; join them as they are, as spaces are in the tokens",
     Tokenizer='b"" -> b" "',
 )
 
 mistake(
     "special-not-decoded",
-    "your decode leaves special strings out: they are part of the text",
+    "your decode leaves special strings out; they should be part of the text",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + ordinary = (self.tokens[n] for n in ids if n not in self.special.values())

@@ -6,7 +6,7 @@ Special strings first, then pieces; in each the merge that was learned first is 
 
 @mistake(
     "longest-token-first",
-    "your encode takes the longest token that fits: merges are made in the order in which they were learned",
+    "your encode takes the longest token that fits; it should make merges in the order in which they were learned",
 )
 class Tokenizer:
     def _apply(self, tokens):
@@ -20,25 +20,25 @@ class Tokenizer:
 
 mistake(
     "leftmost-pair-first",
-    "your encode merges the first pair of the piece that was learned at all: the one learned first goes first",
+    "your encode merges the first learned pair from the left; it should merge the pair that was learned first",
     Tokenizer="min(learned, key=self.ranks.__getitem__) -> learned[0]",
 )
 
 mistake(
     "newest-merge-first",
-    "your encode merges the pair that was learned last: the one learned first goes first",
+    "your encode merges the pair that was learned last; it should merge the one learned first",
     Tokenizer="min(learned, key=self.ranks.__getitem__) -> max(learned, key=self.ranks.__getitem__)",
 )
 
 mistake(
     "greatest-pair-first",
-    "your encode merges the greatest pair, as bytes compare: the one learned first goes first",
+    "your encode merges the greatest pair, as bytes compare; it should merge the one learned first",
     Tokenizer="min(learned, key=self.ranks.__getitem__) -> max(learned)",
 )
 
 mistake(
     "one-merge-a-piece",
-    "your encode makes one merge in each piece: it continues until no learned pair is left",
+    "your encode makes one merge in each piece; it should continue until no learned pair is left",
     Tokenizer="""
         - while True:
         + for _ in range(1):
@@ -52,7 +52,7 @@ mistake(
 
 @mistake(
     "each-merge-at-one-place",
-    "your encode makes each merge at its first place only: it is made wherever its pair occurs",
+    "your encode makes each merge at its first place only; it should make it wherever its pair occurs",
 )
 class Tokenizer:
     def _apply(self, tokens):
@@ -66,7 +66,7 @@ class Tokenizer:
 
 mistake(
     "overlapping-places-merged",
-    "your encode merges both places of aa in aaa: a token that was merged is used up",
+    "your encode merges both places of aa in aaa; it should use each token only once",
     Tokenizer="""
         - tokens = _merged(tokens, min(learned, key=self.ranks.__getitem__))
         + best = min(learned, key=self.ranks.__getitem__)
@@ -81,7 +81,7 @@ mistake(
 )
 
 
-@mistake("never-merged", "your encode merges nothing: a text stays bytes")
+@mistake("never-merged", "your encode merges nothing, so a text stays bytes")
 class Tokenizer:
     def _apply(self, tokens):
         return tokens
@@ -89,13 +89,13 @@ class Tokenizer:
 
 mistake(
     "encode-not-cut",
-    "your encode does not cut a text into pieces: a merge reaches from one word into the next",
+    "your encode does not cut a text into pieces, so a merge reaches from one word into the next",
     Tokenizer="_pieces(part) -> [tuple(bytes([byte]) for byte in part.encode())]",
 )
 
 mistake(
     "merges-before-bytes",
-    "your ids begin with the merges: 0 to 255 are the bytes",
+    "your ids begin with the merges; 0 to 255 should be the bytes",
     Tokenizer="""
         - tokens = [bytes([byte]) for byte in range(256)] + [one + other for one, other in merges]
         + tokens = [one + other for one, other in merges] + [bytes([byte]) for byte in range(256)]
@@ -104,7 +104,7 @@ mistake(
 
 mistake(
     "special-first",
-    "your special strings have the ids before the merges: they come last",
+    "your special strings have the ids before the merges; they should come last",
     Tokenizer="""
         - self.ids = {token: number for number, token in enumerate(tokens)}
         - self.special = {string: len(tokens) + number for number, string in enumerate(special)}
@@ -117,7 +117,7 @@ mistake(
 
 mistake(
     "special-sorted",
-    "your special strings are numbered in another order than that in which they are given",
+    "your special strings are numbered in another order; number them as they are given",
     Tokenizer="""
         + special = sorted(special)
           self.ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
@@ -126,7 +126,7 @@ mistake(
 
 mistake(
     "special-not-counted",
-    "your vocab_size leaves the special strings out: they are ids, too",
+    "your vocab_size leaves the special strings out; it should count them too",
     Tokenizer="len(self.tokens) -> len(tokens)",
 )
 
@@ -138,25 +138,25 @@ mistake(
 
 mistake(
     "size-to-be-called",
-    "your vocab_size has to be called: it is an attribute, a number",
+    "your vocab_size has to be called; it should be an attribute, a number",
     Tokenizer="len(self.tokens) -> lambda: len(self.tokens)",
 )
 
 mistake(
     "ids-one-by-one-off",
-    "your first merge has the id 257: the ids continue after 255",
+    "your first merge has the id 257; the ids should continue after 255, with 256",
     Tokenizer='[bytes([byte]) for byte in range(256)] -> [bytes([b]) for b in range(256)] + [b""]',
 )
 
 mistake(
     "tokens-encoded",
-    "your encode returns the tokens themselves: their ids are wanted",
+    "your encode returns the tokens themselves; it should return their ids",
     Tokenizer="self.ids[token] for token in self._apply(tokens) -> self._apply(tokens)",
 )
 
 mistake(
     "tensor-encoded",
-    "your encode returns a tensor: a list of ints is wanted",
+    "your encode returns a tensor; it should return a list of ints",
     Tokenizer="return ids -> return torch.tensor(ids)",
 )
 
@@ -164,7 +164,7 @@ import torch
 
 mistake(
     "special-read-as-text",
-    "your encode finds no special string in a text: they are read as text",
+    "your encode finds no special string in a text, so they are read as text",
     Tokenizer=[
         "self.split.split(text) if self.special else [text] -> [text]",
         "part in self.special -> part is None",
@@ -179,25 +179,26 @@ mistake(
 
 mistake(
     "special-as-a-piece",
-    "your encode knows a special string only where it is a piece by itself: it may be next to anything",
+    "your encode knows a special string only where it is a piece by itself; it may be next to anything",
     Tokenizer=r'self.split.split(text) if self.special else [text] -> re.findall(r" ?\S+|\s+", text)',
 )
 
 mistake(
     "split-at-nothing",
-    "your encode splits at an empty pattern when there are no special strings: that is between any two characters",
+    "your encode splits at an empty pattern when there are no special strings, so it splits between any two "
+    "characters",
     Tokenizer="self.split.split(text) if self.special else [text] -> self.split.split(text)",
 )
 
 mistake(
     "special-dropped",
-    "your encode leaves special strings out: what a text is split at has to be kept",
+    "your encode leaves special strings out; it should add the id of each string that the text is split at",
     Tokenizer="ids.append(self.special[part]) -> continue",
 )
 
 mistake(
     "special-between-spaces",
-    "your encode finds special strings only between spaces: they may be anywhere",
+    "your encode finds special strings only between spaces; they may be anywhere",
     Tokenizer=r"""
         - self.split = re.compile("(" + "|".join(re.escape(string) for string in longest_first) + ")")
         + inner = "|".join(re.escape(string) for string in longest_first)
@@ -213,26 +214,26 @@ mistake(
 
 mistake(
     "special-in-given-order",
-    "your encode takes the special string that is given first: of several at one place, the longest",
+    "your encode takes the special string that is given first; of several at one place it should take the longest",
     Tokenizer="sorted(special, key=len, reverse=True) -> list(special)",
 )
 
 mistake(
     "shortest-special-first",
-    "your encode takes the shortest special string: of several at one place, the longest",
+    "your encode takes the shortest special string; of several at one place it should take the longest",
     Tokenizer="key=len, reverse=True -> key=len",
 )
 
 mistake(
     "special-as-patterns",
-    "your special strings are used as patterns: | . + ( are literal, as re.escape makes them",
+    "your special strings are used as patterns; pass them through re.escape, so that | . + ( are literal",
     Tokenizer="re.escape(string) -> string",
 )
 
 
 mistake(
     "pieces-remembered-by-all",
-    "your encode remembers pieces for all tokenisers: each has merges of its own",
+    "your encode remembers pieces for all tokenisers; each should use its own merges",
     Tokenizer="""
         + known = {}
         +
@@ -247,7 +248,7 @@ mistake(
 
 mistake(
     "pieces-remembered-across-calls",
-    "your encode continues with the ids of the call before: each text starts afresh",
+    "your encode continues with the ids of the call before; it should start each text with an empty list",
     Tokenizer="""
         + self.found = []
           self.vocab_size = len(self.tokens)

@@ -5,7 +5,7 @@ Each time the pair that occurs side by side most often is merged, on a tie the g
 
 mistake(
     "least-frequent",
-    "your train merges the rarest pair first: the most frequent is wanted",
+    "your train merges the rarest pair first; it should merge the most frequent",
     train="(counts[pair], pair) -> (-counts[pair], pair)",
 )
 
@@ -17,19 +17,19 @@ mistake(
 
 mistake(
     "first-of-equals",
-    "your train, on a tie, takes the pair that it met first: the greatest is wanted",
+    "your train, on a tie, takes the pair that it met first; it should take the greatest",
     train="lambda pair: (counts[pair], pair) -> counts.__getitem__",
 )
 
 mistake(
     "last-of-equals",
-    "your train, on a tie, takes the pair that it met last: the greatest is wanted",
+    "your train, on a tie, takes the pair that it met last; it should take the greatest",
     train="counts, key=lambda pair: (counts[pair], pair) -> reversed(counts), key=counts.__getitem__",
 )
 
 mistake(
     "least-of-equals",
-    "your train, on a tie, takes the least pair: the greatest is wanted",
+    "your train, on a tie, takes the least pair; it should take the greatest",
     train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + best = min(counts, key=lambda pair: (-counts[pair], pair))
@@ -38,13 +38,13 @@ mistake(
 
 mistake(
     "ties-by-joined-bytes",
-    "your train, on a tie, compares the joined bytes: compare the pairs, token by token",
+    "your train, on a tie, compares the joined bytes; compare the pairs, token by token",
     train="(counts[pair], pair) -> (counts[pair], pair[0] + pair[1])",
 )
 
 mistake(
     "ties-by-ids",
-    "your train, on a tie, compares ids: bytes are compared",
+    "your train, on a tie, compares ids; compare bytes",
     train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + made = [one + other for one, other in merges]
@@ -56,13 +56,13 @@ mistake(
 
 mistake(
     "ties-by-length",
-    "your train, on a tie, takes the longest pair: the greatest is wanted, as bytes compare",
+    "your train, on a tie, takes the longest pair; it should take the greatest, as bytes compare",
     train="(counts[pair], pair) -> (counts[pair], len(pair[0] + pair[1]), pair)",
 )
 
 mistake(
     "ties-by-shown-bytes",
-    "your train compares bytes as GPT-2 shows them, a space as Ġ: byte 32 is less than any letter",
+    "your train compares bytes as GPT-2 shows them, a space as Ġ; compare them as they are, 32 for a space",
     train="""
         - best = max(counts, key=lambda pair: (counts[pair], pair))
         + def shown(token):
@@ -74,7 +74,7 @@ mistake(
 
 @mistake(
     "counted-only-once",
-    "your train counts pairs once and takes the most frequent of them: after each merge others are there",
+    "your train counts pairs once and takes the most frequent of them; count again after each merge",
 )
 def train(text, num_merges):
     counts = Counter()
@@ -84,7 +84,10 @@ def train(text, num_merges):
     return best[:num_merges]
 
 
-@mistake("counts-kept", "your train only adds the counts of new pairs: those of what was merged go down")
+@mistake(
+    "counts-kept",
+    "your train only adds the counts of new pairs; take away those of the pairs that the merge has broken up",
+)
 def train(text, num_merges):
     words = Counter(_pieces(text))
     counts = Counter()
@@ -106,13 +109,13 @@ def train(text, num_merges):
 
 mistake(
     "words-counted-once",
-    "your train counts each different piece once: one that occurs seven times counts seven times",
+    "your train counts each different piece once; one that occurs seven times should count seven times",
     train="counts[pair] += times -> counts[pair] += 1",
 )
 
 mistake(
     "runs-counted-without-overlap",
-    "your train counts aa once in aaa: what counts are the places where two tokens are side by side",
+    "your train counts aa once in aaa; it should count every place where two tokens are side by side",
     train="""
         - for pair in pairwise(tokens):
         -     counts[pair] += times
@@ -130,7 +133,10 @@ mistake(
 )
 
 
-@mistake("merged-from-the-right", "your merges are made from right to left: aaa becomes aa a, not a aa")
+@mistake(
+    "merged-from-the-right",
+    "your merges are made from right to left, so aaa becomes a aa; it should become aa a",
+)
 def _merged(tokens, pair):
     result = []
     place = len(tokens)
@@ -146,7 +152,7 @@ def _merged(tokens, pair):
 
 mistake(
     "one-place-in-a-piece",
-    "your train merges a pair at one place of each piece: it is merged wherever it occurs",
+    "your train merges a pair at one place of each piece; it should merge it wherever it occurs",
     train="""
         - words = Counter({_merged(tokens, best): times for tokens, times in words.items()})
         + new = {}
@@ -162,7 +168,7 @@ mistake(
 
 mistake(
     "nothing-left-is-an-error",
-    "your train takes the max of no pairs, which is an error: stop when none is left",
+    "your train takes the max of no pairs, which is an error; stop when none is left",
     train="""
         - if not counts:
         -     break
@@ -171,13 +177,13 @@ mistake(
 
 mistake(
     "single-pairs-left",
-    "your train stops at pairs that occur once: it continues until no pair is left",
+    "your train stops at pairs that occur once; it should continue until no pair is left",
     train="if not counts: -> if not counts or max(counts.values()) < 2:",
 )
 
 mistake(
     "one-merge-too-many",
-    "your train merges one pair more than it was asked for",
+    "your train returns one merge too many; it should return num_merges pairs",
     train="len(merges) < num_merges -> len(merges) <= num_merges",
 )
 
@@ -195,28 +201,28 @@ mistake(
 
 mistake(
     "tokens-returned",
-    "your train returns the new tokens: each entry is the pair that made one",
+    "your train returns the new tokens; each entry should be the pair that made one",
     train="merges.append(best) -> merges.append(best[0] + best[1])",
     costs="what train returns is all that it can be judged by",
 )
 
 mistake(
     "table-returned",
-    "your train returns a dict from pairs to ids: a list of the pairs is wanted",
+    "your train returns a dict from pairs to ids; it should return a list of the pairs",
     train="return merges -> return {pair: 256 + rank for rank, pair in enumerate(merges)}",
     costs="what train returns is all that it can be judged by",
 )
 
 mistake(
     "counts-returned",
-    "your train returns each pair with its count: the pairs alone are wanted",
+    "your train returns each pair with its count; it should return only the pairs",
     train="merges.append(best) -> merges.append((best, counts[best]))",
     costs="what train returns is all that it can be judged by",
 )
 
 mistake(
     "pairs-of-ids",
-    "your train returns pairs of ids: each token is given by its bytes",
+    "your train returns pairs of ids; each token should be given by its bytes",
     train="""
         - return merges
         + made = [one + other for one, other in merges]
@@ -229,7 +235,7 @@ mistake(
 
 mistake(
     "pairs-of-strings",
-    "your train returns pairs of strings: a token is bytes, and may be half a character",
+    "your train returns pairs of strings; a token should be bytes, as it may be half a character",
     train="""
         - return merges
         + return [(one.decode("utf-8", "replace"), other.decode("utf-8", "replace")) for one, other in merges]
@@ -239,14 +245,14 @@ mistake(
 
 mistake(
     "pairs-as-lists",
-    "your train returns lists of two: a pair is a tuple",
+    "your train returns lists of two; a pair should be a tuple",
     train="merges.append(best) -> merges.append(list(best))",
     costs="what train returns is all that it can be judged by",
 )
 
 mistake(
     "characters-merged",
-    "your train merges characters: a token is one byte at first, and é has two of them",
+    "your train merges characters; a token should be one byte at first, and é has two of them",
     train="""
         - words = Counter(_pieces(text))  # each different piece once, with how often it occurs
         + words = Counter(tuple(c.encode() for c in piece) for piece in re.findall(PIECES, text))
@@ -254,7 +260,7 @@ mistake(
 )
 
 
-@mistake("latin-1-bytes", "your bytes are those of another encoding: UTF-8 is wanted")
+@mistake("latin-1-bytes", "your bytes are those of another encoding; they should be those of UTF-8")
 def _pieces(text):
     pieces = re.findall(PIECES, text)
     return [tuple(bytes([byte]) for byte in piece.encode("utf-16-le")[::2]) for piece in pieces]

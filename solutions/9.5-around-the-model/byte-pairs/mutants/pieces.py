@@ -5,7 +5,7 @@ A word with the space before it, or punctuation with the space before it, or whi
 
 mistake(
     "not-cut",
-    "your text is not cut into pieces: pairs are counted and merged across words",
+    "your text is not cut into pieces, so pairs are counted and merged across words",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r"(?s:.+)"',
     costs="nearly every pair that is counted may be one across words",
 )
@@ -13,7 +13,7 @@ mistake(
 
 @mistake(
     "spaces-thrown-away",
-    "your text is cut by split, which throws its spaces away: a piece begins with its space",
+    "your text is cut by split, which throws its spaces away; a piece should begin with its space",
 )
 def _pieces(text):
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in text.split()]
@@ -21,66 +21,67 @@ def _pieces(text):
 
 mistake(
     "spaces-apart",
-    "your words lose the space before them: it belongs to the word's piece",
+    "your words lose the space before them; it should be in the word's piece",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r"\w+|[^\w\s]+|\s+"',
 )
 
 mistake(
     "spaces-behind",
-    "your spaces are at the end of the word before: they belong to the word after them",
+    "your spaces are at the end of the word before; they should be in the piece of the word after them",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r"\w+ ?|[^\w\s]+ ?|\s+"',
 )
 
 mistake(
-    "pattern-of-gpt2", "your pattern is GPT-2's, with digits apart and 's in one piece: another is given here"
+    "pattern-of-gpt2",
+    "your pattern is GPT-2's, with digits apart and 's in one piece; use the one that is given here",
 )
 
 PIECES = r"'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]+| ?\d+| ?[^\w\s]+|\s+(?!\S)|\s+"
 
 mistake(
     "white-space-cut",
-    "your runs of white space are cut into single characters: each run is one piece",
+    "your runs of white space are cut into single characters; each run should be one piece",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r" ?\w+| ?[^\w\s]+|\s"',
 )
 
 mistake(
     "last-space-to-the-word",
-    "your runs of white space leave their last space to the next word: a run is one piece",
+    "your runs of white space leave their last space to the next word; a run should be one piece",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r" ?\w+| ?[^\w\s]+|\s+(?=\s)|\s+"',
 )
 
 mistake(
     "punctuation-with-words",
-    "your punctuation is in one piece with its word: it is a piece of its own",
+    "your punctuation is in one piece with its word; it should be a piece of its own",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r" ?\S+|\s+"',
 )
 
 mistake(
     "punctuation-lost",
-    "your pieces leave punctuation out: every character is in one piece",
+    "your pieces leave punctuation out; every character should be in one piece",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r" ?\w+|\s+"',
 )
 
 mistake(
     "letters-of-ascii",
-    r"your pattern knows the letters of ASCII alone: in Python \w is a letter of any script",
+    "your pattern knows only the letters of ASCII; leave \\w as it is, a letter of any script in Python",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r"(?a: ?\w+| ?[^\w\s]+|\s+)"',
 )
 
 
-@mistake("lower-case", "your text is made lower case: it has to come back as it was")
+@mistake("lower-case", "your text is made lower case; it should come back as it was")
 def _pieces(text):
     return [tuple(bytes([b]) for b in piece.encode()) for piece in re.findall(PIECES, text.lower())]
 
 
 mistake(
     "lower-case-when-encoding",
-    "your encode makes a text lower case: it has to come back as it was",
+    "your encode makes a text lower case; it should come back as it was",
     Tokenizer="_pieces(part) -> _pieces(part.lower())",
 )
 
 
-@mistake("line-ends-changed", r"your line ends become \n where \r\n stood: a text has to come back as it was")
+@mistake("line-ends-changed", "your line ends \\r\\n become \\n; a text should come back as it was")
 def _pieces(text):
     text = text.replace("\r\n", "\n")
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text)]
@@ -88,7 +89,7 @@ def _pieces(text):
 
 mistake(
     "normalised",
-    "your text is normalised: e and its accent have become one character, and do not come back as two",
+    "your text is normalised, so e and its accent become one character, and do not come back as two",
 )
 
 import unicodedata
@@ -99,6 +100,6 @@ def _pieces(text):
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text)]
 
 
-@mistake("stripped", "your text loses the white space at its ends: it has to come back to the last space")
+@mistake("stripped", "your text loses the white space at its ends; it should come back to the last space")
 def _pieces(text):
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text.strip())]

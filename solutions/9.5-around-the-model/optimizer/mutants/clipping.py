@@ -5,7 +5,7 @@ One factor for all gradients, max_norm / norm, and only where their common norm 
 
 mistake(
     "each-by-itself",
-    "your gradients are clipped one by one: all of them have one norm together, and one factor",
+    "your gradients are clipped one by one; all of them should have one norm together, and one factor",
     clip_gradients="""
         - if norm > max_norm:
         -     for gradient in gradients:
@@ -19,7 +19,7 @@ mistake(
 
 mistake(
     "scaled-up",
-    "your short gradients are scaled up to max_norm: below it they stay as they are",
+    "your short gradients are scaled up to max_norm; those below it should stay as they are",
     clip_gradients="""
         - if norm > max_norm:
         -     for gradient in gradients:
@@ -31,7 +31,7 @@ mistake(
 
 mistake(
     "root-forgotten",
-    "your norm is the sum of squares: its root is missing",
+    "your norm is the sum of squares; take its root",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = sum(gradient.square().sum().item() for gradient in gradients)
@@ -40,7 +40,7 @@ mistake(
 
 mistake(
     "norms-added",
-    "your norm is the sum of the norms: squares are what is added, and the root comes last",
+    "your norm is the sum of the norms; add their squares, and take the root last",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = sum(gradient.norm().item() for gradient in gradients)
@@ -49,7 +49,7 @@ mistake(
 
 mistake(
     "norm-after",
-    "your result is the norm after clipping: the one before is asked for",
+    "your result is the norm after clipping; it should be the one before",
     clip_gradients="return norm -> return min(norm, float(max_norm))",
 )
 
@@ -83,7 +83,8 @@ mistake(
 
 
 @mistake(
-    "gradients-replaced", "your clipped gradients are new tensors: change those that are there, in place"
+    "gradients-replaced",
+    "your clipped gradients are new tensors; change those that are there, in place",
 )
 def clip_gradients(parameters, max_norm):
     some = [parameter for parameter in parameters if parameter.grad is not None]
@@ -98,7 +99,7 @@ def clip_gradients(parameters, max_norm):
 
 mistake(
     "norm-as-tensor",
-    "your norm is a tensor: a Python float is asked for",
+    "your norm is a tensor; it should be a Python float",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm()
@@ -108,7 +109,8 @@ mistake(
 
 
 @mistake(
-    "generator-walked-twice", "your parameters are iterated over twice: a generator is empty the second time"
+    "generator-walked-twice",
+    "your parameters are iterated over twice, and a generator is empty the second time; make a list of them first",
 )
 def clip_gradients(parameters, max_norm):
     norms = [parameter.grad.norm() for parameter in parameters if parameter.grad is not None]
@@ -123,7 +125,7 @@ def clip_gradients(parameters, max_norm):
 
 mistake(
     "gradient-expected-everywhere",
-    "your code asks every parameter for its gradient: some have none",
+    "your code reads every parameter's gradient; skip those that have none",
     clip_gradients="""
         - gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         + gradients = [parameter.grad for parameter in parameters]
@@ -132,7 +134,7 @@ mistake(
 
 mistake(
     "ends-at-a-missing-gradient",
-    "your gradients end at the first parameter without one: skip it and continue",
+    "your gradients end at the first parameter without one; skip it and continue",
     clip_gradients="""
         - gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         + gradients = []
@@ -145,7 +147,7 @@ mistake(
 
 mistake(
     "largest-norm-alone",
-    "your norm is the largest of the gradients' norms: squares of all of them are added",
+    "your norm is the largest of the gradients' norms; add the squares of all of them, and take the root",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = max(gradient.norm().item() for gradient in gradients)
@@ -154,7 +156,7 @@ mistake(
 
 mistake(
     "mean-for-sum",
-    "your norm is the root of the mean square: squares are added, and not divided by how many there are",
+    "your norm is the root of the mean square; add the squares, and do not divide by how many there are",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = torch.cat([gradient.flatten() for gradient in gradients]).square().mean().sqrt().item()
@@ -163,7 +165,7 @@ mistake(
 
 mistake(
     "nothing-stacked",
-    "your norm is taken even when there is no gradient at all: it is 0.0 then",
+    "your norm is taken even when there is no gradient at all; it should be 0.0 then",
     clip_gradients="""
         - if not gradients:
         -     return 0.0

@@ -5,7 +5,7 @@ Decay is next to the moments; options are those of the group, now; what is remem
 
 mistake(
     "decay-in-the-gradient",
-    "your decay goes through the moments: that is Adam with L2; here it is next to them",
+    "your decay goes through the moments, which is Adam with L2; it should go next to them",
     AdamW="""
         - gradient, state = parameter.grad, self.state[parameter]
         + gradient, state = parameter.grad + group["weight_decay"] * parameter, self.state[parameter]
@@ -27,13 +27,14 @@ mistake(
 
 mistake(
     "decay-without-lr",
-    "your decay takes weight_decay of the parameter at each step: lr times that is asked for",
+    "your decay takes weight_decay of the parameter at each step; it should take lr times that",
     AdamW='lr * group["weight_decay"] -> group["weight_decay"]',
 )
 
 mistake(
     "decay-after-the-step",
-    "your decay takes its share of the parameter after the update: it is a share of the parameter before the step",
+    "your decay takes its share of the parameter after the update; it should take it of the parameter before the "
+    "step",
     AdamW="""
         - parameter.mul_(1 - lr * group["weight_decay"])
         - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
@@ -46,7 +47,7 @@ mistake("no-decay", "your parameters do not decay", AdamW='- parameter.mul_(1 - 
 
 mistake(
     "missing-as-zeros",
-    "your missing gradients are taken for zeros: such a parameter stays as it is and is not counted",
+    "your missing gradients are taken for zeros; such a parameter should stay as it is and not be counted",
     AdamW="""
         - if parameter.grad is None:
         -     continue
@@ -59,13 +60,13 @@ mistake(
 
 mistake(
     "stops-at-a-missing-gradient",
-    "your step ends at the first parameter without a gradient: those after it have to be updated too",
+    "your step ends at the first parameter without a gradient; it should update those after it too",
     AdamW="continue -> return",
 )
 
 mistake(
     "one-count-for-all",
-    "your steps are counted for all parameters together: each has its own, from its first gradient on",
+    "your steps are counted for all parameters together; each should have its own count, from its first gradient on",
     AdamW="""
         + self.__dict__["count"] = self.__dict__.get("count", 0) + 1
           for group in self.param_groups:
@@ -77,19 +78,19 @@ mistake(
 
 mistake(
     "groups-ignored",
-    "your options are those of the constructor: a group may have its own, and a schedule changes them",
+    "your options are those of the constructor; take the group's own, which a schedule may change",
     AdamW="self.param_groups -> ({**one, **self.defaults} for one in self.param_groups)",
 )
 
 mistake(
     "lr-of-the-beginning",
-    'your lr is that of the first step: a schedule changes group["lr"] between steps',
+    'your lr is that of the first step; read group["lr"] at each step, as a schedule changes it',
     AdamW='group["lr"], group["betas"] -> group.setdefault("begun", group["lr"]), group["betas"]',
 )
 
 mistake(
     "books-of-its-own",
-    "your moments are outside self.state: state_dict does not hold them",
+    "your moments are outside self.state, so state_dict does not hold them",
     AdamW="""
           super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
         + self.books = {}
@@ -101,14 +102,14 @@ mistake(
 
 mistake(
     "moments-kept-by-shape",
-    "your moments are kept by shape: parameters of one shape share them, and each needs its own",
+    "your moments are stored by shape, so parameters of one shape share them; each should have its own",
     AdamW="self.state[parameter] -> self.state.setdefault(tuple(parameter.shape), {})",
     costs="of two parameters of one shape the second one is wrong from its first step on",
 )
 
 mistake(
     "torchs-own",
-    "your steps are torch's AdamW: write them from the formulas",
+    "your steps are torch's AdamW; write them from the formulas",
     AdamW="""
         + torch.optim.AdamW([torch.zeros(1)])
           for group in self.param_groups:
@@ -117,25 +118,25 @@ mistake(
 )
 
 
-@mistake("other-defaults", "your defaults are Adam's, without decay: weight_decay is 0.01 by default")
+@mistake("other-defaults", "your defaults are Adam's, without decay; weight_decay should be 0.01 by default")
 class AdamW:
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
 
-@mistake("other-default-betas", "your betas are 0.9 and 0.99 by default: they should be 0.9 and 0.999")
+@mistake("other-default-betas", "your betas are 0.9 and 0.99 by default; they should be 0.9 and 0.999")
 class AdamW:
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.01):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
 
-@mistake("other-default-lr", "your lr is 1e-2 by default: it should be 1e-3")
+@mistake("other-default-lr", "your lr is 1e-2 by default; it should be 1e-3")
 class AdamW:
     def __init__(self, params, lr=1e-2, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
 
-@mistake("other-default-eps", "your eps is 1e-6 by default: it should be 1e-8")
+@mistake("other-default-eps", "your eps is 1e-6 by default; it should be 1e-8")
 class AdamW:
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
@@ -143,12 +144,22 @@ class AdamW:
 
 mistake(
     "decays-without-a-gradient",
-    "your parameters decay even when they have no gradient: such a parameter stays as it is",
+    "your parameters decay even when they have no gradient; such a parameter should stay as it is",
     AdamW="""
         - if parameter.grad is None:
         + parameter.mul_(1 - lr * group["weight_decay"])
         + if parameter.grad is None:
 
         - parameter.mul_(1 - lr * group["weight_decay"])
+    """,
+)
+
+mistake(
+    "decay-by-the-corrected-rate",
+    "your decay is a share by the corrected rate, so it differs from step to step; it should be lr times weight_decay",
+    AdamW="""
+        - parameter.mul_(1 - lr * group["weight_decay"])
+        + rate = lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        + parameter.mul_(1 - rate * group["weight_decay"])
     """,
 )

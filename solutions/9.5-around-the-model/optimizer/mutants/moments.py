@@ -5,7 +5,7 @@ Both moments are running means that begin with 0, each divided by 1 - beta^t; ep
 
 mistake(
     "not-corrected",
-    "your moments are not corrected for their beginning: divide them by 1 - beta ** t",
+    "your moments are not corrected for their beginning; divide them by 1 - beta ** t",
     AdamW=[
         "(second / (1 - beta2**t)).sqrt() -> second.sqrt()",
         "lr * (first / (1 - beta1**t)) -> lr * first",
@@ -29,56 +29,56 @@ mistake(
 
 mistake(
     "correction-kept",
-    "your correction is written into the moment: the next step needs the uncorrected one",
+    "your correction is written into the moment; leave it uncorrected, as the next step needs it so",
     AdamW="lr * (first / (1 - beta1**t)) -> lr * first.div_(1 - beta1**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "t-from-zero",
-    "your correction takes beta, not beta ** t: it is the same at every step",
+    "your correction takes beta, not beta ** t, so it is the same at every step",
     AdamW='state["first"], state["second"], state["t"] -> state["first"], state["second"], 1',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "t-one-too-small",
-    "your correction's t is one too small from the second step on: the second step has t = 2",
+    "your correction's t is one too small from the second step on; the second step should have t = 2",
     AdamW='state["second"], state["t"] -> state["second"], max(1, state["t"] - 1)',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "second-of-the-first",
-    "your second moment is fed with the first one squared: the gradient's square is what it takes the mean of",
+    "your second moment is fed with the first one squared; it should be the mean of the gradient's square",
     AdamW="gradient, gradient -> first, first",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "second-corrected-by-beta1",
-    "your second moment is corrected with beta1: divide it by 1 - beta2 ** t",
+    "your second moment is corrected with beta1; divide it by 1 - beta2 ** t",
     AdamW="1 - beta2**t -> 1 - beta1**t",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "first-corrected-by-beta2",
-    "your first moment is corrected with beta2: divide it by 1 - beta1 ** t",
+    "your first moment is corrected with beta2; divide it by 1 - beta1 ** t",
     AdamW="1 - beta1**t -> 1 - beta2**t",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "betas-exchanged",
-    "your two betas are exchanged: the first is for the mean of g, the second for that of its square",
+    "your two betas are exchanged; the first should be for the mean of g, the second for that of its square",
     AdamW="beta1, beta2 -> beta2, beta1",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "eps-under-the-root",
-    "your eps is under the root: it is added to the root",
+    "your eps is under the root; add it to the root",
     AdamW="""
         - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
         + size = (second / (1 - beta2**t) + group["eps"]).sqrt()
@@ -88,14 +88,14 @@ mistake(
 
 mistake(
     "root-of-second-forgotten",
-    "your step is divided by the second moment itself: its root is missing",
+    "your step is divided by the second moment itself; divide it by its root",
     AdamW="(second / (1 - beta2**t)).sqrt() -> second / (1 - beta2**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "square-forgotten",
-    "your second moment is a mean of g: it has to be one of its square",
+    "your second moment is a mean of g; it should be one of its square",
     AdamW="""
         - second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
@@ -107,28 +107,28 @@ mistake(
 
 mistake(
     "one-tensor-for-both",
-    "your two moments are one and the same tensor: each needs zeros of its own",
+    "your two moments are one and the same tensor; each should have zeros of its own",
     AdamW='state["second"] = torch.zeros_like(parameter) -> state["second"] = state["first"]',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "momentum-not-averaged",
-    "your first moment is a sum, not a mean: the gradient comes in with the factor 1 - beta1",
+    "your first moment is a sum, not a mean; add the gradient with the factor 1 - beta1",
     AdamW="gradient, alpha=1 - beta1 -> gradient",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "uphill",
-    "your steps go up: the update is subtracted",
+    "your steps go up; subtract the update",
     AdamW="sub_ -> add_",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "counted-after-the-step",
-    "your t is counted after the step: the first step has t = 1, and with 0 the correction divides by 0",
+    "your t is counted after the step, so the correction divides by 0 at first; the first step should have t = 1",
     AdamW=[
         'state["t"] += 1 -> first, second, t = state["first"], state["second"], state["t"]',
         'first, second, t = state["first"], state["second"], state["t"] -> state["t"] += 1',
@@ -138,7 +138,7 @@ mistake(
 
 mistake(
     "eps-before-the-correction",
-    "your eps is added before the second moment is corrected: correct v, take the root, then add eps",
+    "your eps is added before the second moment is corrected; correct v, take the root, then add eps",
     AdamW="""
         - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
         + size = (second.sqrt() + group["eps"]) / (1 - beta2**t) ** 0.5
@@ -148,7 +148,7 @@ mistake(
 
 mistake(
     "parameter-not-moved",
-    "your step makes new tensors, and the parameters stay where they were: change them in place",
+    "your step makes new tensors, and the parameters stay where they were; change them in place",
     AdamW="""
         - parameter.mul_(1 - lr * group["weight_decay"])
         - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
@@ -162,5 +162,25 @@ mistake(
     "betas-fixed",
     "your betas are 0.9 and 0.999 whatever the group says",
     AdamW='group["betas"] -> (0.9, 0.999)',
+    costs="every step is made of both moments, and hardly any value of one is right without them",
+)
+
+mistake(
+    "eps-on-the-quotient",
+    "your eps is added to the quotient, so it moves every parameter and divides nothing; add it to the root",
+    AdamW="""
+        - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
+        + size = (second / (1 - beta2**t)).sqrt()
+        - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+        + parameter.sub_(lr * ((first / (1 - beta1**t)) / size + group["eps"]))
+    """,
+    costs="every step is made of both moments, and hardly any value of one is right without them",
+)
+
+mistake(
+    "second-corrected-after-the-root",
+    "your second moment is corrected after its root, so its steps are too small at first; divide it by 1 - beta2 ** t "
+    "and take the root then",
+    AdamW="(second / (1 - beta2**t)).sqrt() -> second.sqrt() / (1 - beta2**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )

@@ -5,19 +5,19 @@ A straight line from 0 to peak, half a cosine from there to floor, and floor for
 
 mistake(
     "begins-with-one",
-    "your warm-up is one step ahead: step 0 has the rate 0, and step = warmup has peak",
+    "your warm-up runs one step ahead; the rate should be 0 at step 0 and reach peak at step = warmup",
     warmup_cosine="peak * step / warmup -> peak * (step + 1) / (warmup + 1)",
 )
 
 mistake(
     "cosine-from-step-zero",
-    "your cosine counts from step 0: it begins at warmup, it runs from there to total",
+    "your cosine counts from step 0; it should run from warmup to total",
     warmup_cosine="(step - warmup) / (total - warmup) -> step / total",
 )
 
 mistake(
     "falls-to-zero",
-    "your cosine falls to 0, not to floor",
+    "your cosine falls to 0; it should fall to floor",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return peak * (1 + math.cos(math.pi * share)) / 2
@@ -26,7 +26,7 @@ mistake(
 
 mistake(
     "floor-on-top",
-    "your floor is added to the whole cosine: it then begins above peak",
+    "your floor is added to the whole cosine, so it begins above peak",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return floor + peak * (1 + math.cos(math.pi * share)) / 2
@@ -44,13 +44,13 @@ mistake(
 
 mistake(
     "straight-down",
-    "your rate falls in a straight line: half a cosine is asked for",
+    "your rate falls in a straight line; it should follow half a cosine",
     warmup_cosine="(peak - floor) * (1 + math.cos(math.pi * share)) / 2 -> (peak - floor) * (1 - share)",
 )
 
 mistake(
     "quarter-of-a-cosine",
-    "your cosine runs over a quarter of its circle: from 0 to π it goes from 1 to -1",
+    "your cosine runs over a quarter of its circle; it should run from 0 to π, and so from 1 to -1",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return floor + (peak - floor) * math.cos(math.pi / 2 * share)
@@ -59,19 +59,19 @@ mistake(
 
 mistake(
     "divided-by-no-warmup",
-    "your warm-up is divided by even when it is 0",
+    "your code divides by warmup even when it is 0",
     warmup_cosine="step < warmup -> step < warmup or step / warmup < 1",
 )
 
 mistake(
     "first-rate-not-zero",
-    "your warm-up counts from 1: step 0 has the rate 0, and step = warmup is the first with peak",
+    "your warm-up counts from 1; the rate should be 0 at step 0 and first reach peak at step = warmup",
     warmup_cosine="peak * step / warmup -> peak * (step + 1) / warmup",
 )
 
 mistake(
     "half-forgotten",
-    "your cosine falls from twice its height: 1 + cos goes from 2 to 0, so half of it is meant",
+    "your cosine starts at twice its height; divide 1 + cos by 2",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return floor + (peak - floor) * (1 + math.cos(math.pi * share))
@@ -80,13 +80,13 @@ mistake(
 
 mistake(
     "whole-circle",
-    "your cosine runs over its whole circle, down and up again: from 0 to π it goes from 1 to -1",
+    "your cosine runs over its whole circle, down and up again; it should run from 0 to π, and so from 1 to -1",
     warmup_cosine="math.pi * share -> 2 * math.pi * share",
 )
 
 mistake(
     "cut-off-at-floor",
-    "your cosine falls to 0 and is cut off at floor: half a cosine goes from peak to floor itself",
+    "your cosine falls to 0 and is cut off at floor; half a cosine should lead from peak to floor itself",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return max(floor, peak * (1 + math.cos(math.pi * share)) / 2)
@@ -95,6 +95,6 @@ mistake(
 
 mistake(
     "zero-after-total",
-    "your rate is 0 from total on: it stays at floor",
+    "your rate is 0 from total on; it should stay at floor",
     warmup_cosine="float(floor) -> 0.0",
 )

@@ -5,37 +5,37 @@ What may be drawn keeps its logit, what may not becomes -inf; each row decides f
 
 mistake(
     "top-k-strict",
-    "your top_k keeps one token too few: the k-th is kept as well",
+    "your top_k keeps one token too few; it should keep the k-th as well",
     top_k="logits < least -> logits <= least",
 )
 
 mistake(
     "top-k-one-more",
-    "your top_k keeps one token more than k: its limit is the logit after the k-th",
+    "your top_k keeps one token more than k, as its limit is the logit after the k-th",
     top_k="min(k, logits.size(-1)) -> min(k + 1, logits.size(-1))",
 )
 
 mistake(
     "top-k-zeroed",
-    "your top_k sets the other logits to 0, which is a score like any other: -inf is none",
+    "your top_k sets the other logits to 0, which is a score like any other; set them to -inf",
     top_k="logits.masked_fill(logits < least, -math.inf) -> logits.masked_fill(logits < least, 0.0)",
 )
 
 mistake(
     "top-k-finite",
-    "your removed logits are -1e9: only -inf can never be drawn",
+    "your removed logits are -1e9; set them to -inf, the only number that can never be drawn",
     top_k="logits.masked_fill(logits < least, -math.inf) -> logits.masked_fill(logits < least, -1e9)",
 )
 
 mistake(
     "top-k-too-large",
-    "your top_k fails when k is larger than the vocabulary: then all are kept",
+    "your top_k fails when k is larger than the vocabulary; it should then keep all tokens",
     top_k="min(k, logits.size(-1)) -> k",
 )
 
 mistake(
     "top-k-of-the-batch",
-    "your top_k has one limit for all rows: each row keeps its own k best",
+    "your top_k has one limit for all rows; each row should keep its own k best",
     top_k="""
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         + least = logits.flatten().topk(min(k, logits.size(-1))).values[-1]
@@ -44,7 +44,8 @@ mistake(
 
 mistake(
     "top-k-for-each-row-of-the-batch",
-    "your top_k keeps the best of the batch together, k times as many as it has rows: each row keeps its own k best",
+    "your top_k keeps the best of the batch together, k times as many as it has rows; each row should keep its "
+    "own k best",
     top_k="""
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         + rows = logits.numel() // logits.size(-1)
@@ -54,13 +55,13 @@ mistake(
 
 mistake(
     "top-k-lowest-limit",
-    "your top_k takes the lowest of the rows' limits for all of them: each row keeps its own k best",
+    "your top_k takes the lowest of the rows' limits for all of them; each row should keep its own k best",
     top_k="logits < least -> logits < least.min()",
 )
 
 mistake(
     "top-k-of-the-first-row",
-    "your top_k takes its limit from the first row: each row keeps its own k best",
+    "your top_k takes its limit from the first row; each row should keep its own k best",
     top_k="logits < least -> logits < least.flatten()[0]",
 )
 
@@ -77,7 +78,7 @@ mistake(
 
 mistake(
     "top-k-values-only",
-    "your top_k returns the k best logits alone: all V come back, the others as -inf",
+    "your top_k returns only the k best logits; it should return all V, the others as -inf",
     top_k="""
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         - return logits.masked_fill(logits < least, -math.inf)
@@ -87,7 +88,7 @@ mistake(
 
 mistake(
     "top-k-probabilities",
-    "your top_k returns probabilities: a filter gives logits back",
+    "your top_k returns probabilities; a filter should return logits",
     top_k="""
         - return logits.masked_fill(logits < least, -math.inf)
         + return logits.masked_fill(logits < least, -math.inf).softmax(dim=-1)
@@ -96,13 +97,13 @@ mistake(
 
 mistake(
     "top-k-as-a-mask",
-    "your top_k returns which tokens stay, as ones and zeros: a filter gives logits back",
+    "your top_k returns which tokens stay, as ones and zeros; a filter should return logits",
     top_k="logits.masked_fill(logits < least, -math.inf) -> (logits >= least).to(logits.dtype)",
 )
 
 mistake(
     "crossing-token-dropped",
-    "your top_p drops the token with which p is reached: it still belongs to the set",
+    "your top_p drops the token with which p is reached; it should keep that one too",
     top_p="dropped = before >= p -> dropped = before + share >= p",
 )
 
@@ -118,7 +119,7 @@ mistake(
 
 mistake(
     "best-may-be-dropped",
-    "your top_p drops all tokens where the best alone has more than p: one always stays",
+    "your top_p drops all tokens where the best one has more than p by itself; it should always keep one",
     top_p="""
         - dropped = before >= p
         - dropped[..., 0] = False
@@ -140,19 +141,19 @@ mistake(
 
 mistake(
     "best-dropped-at-zero",
-    "your top_p drops all tokens when p is 0: the best one always stays",
+    "your top_p drops all tokens when p is 0; it should always keep the best one",
     top_p="- dropped[..., 0] = False",
 )
 
 mistake(
     "left-in-order",
-    "your top_p leaves its decisions in sorted order: they have to go back to the tokens' own places",
+    "your top_p leaves its decisions in sorted order; they should go back to the tokens' own places",
     top_p="- dropped = torch.zeros_like(dropped).scatter(-1, order, dropped)",
 )
 
 mistake(
     "sorted-logits-returned",
-    "your top_p returns the logits sorted: each has to stay at its token's place",
+    "your top_p returns the logits sorted; each should stay at its token's place",
     top_p="""
         - dropped = torch.zeros_like(dropped).scatter(-1, order, dropped)  # back to the tokens' own places
         - return logits.masked_fill(dropped, -math.inf)
@@ -162,7 +163,7 @@ mistake(
 
 mistake(
     "summed-unsorted",
-    "your top_p sums probabilities in the order of the tokens: sum from the best one on",
+    "your top_p sums probabilities in the order of the tokens; sum from the best one on",
     top_p="""
         - ordered, order = logits.sort(dim=-1, descending=True)
         + ordered, order = logits, torch.arange(logits.size(-1)).expand(logits.shape)
@@ -171,43 +172,44 @@ mistake(
 
 mistake(
     "gathered-back",
-    "your top_p goes back to the tokens' places by gather(order): that is the way there, scatter is the way back",
+    "your top_p goes back to the tokens' places by gather(order), which is the way there; use scatter for the way "
+    "back",
     top_p="torch.zeros_like(dropped).scatter(-1, order, dropped) -> dropped.gather(-1, order)",
 )
 
 mistake(
     "worst-first",
-    "your top_p sums from the least likely token up: begin with the best",
+    "your top_p sums from the least likely token up; begin with the best",
     top_p="dim=-1, descending=True -> dim=-1",
 )
 
 mistake(
     "sums-of-logits",
-    "your top_p sums logits: probabilities are what sums up to 1",
+    "your top_p sums logits; sum probabilities, which add up to 1",
     top_p="ordered.softmax(dim=-1) -> ordered",
 )
 
 mistake(
     "softmax-of-the-rows",
-    "your top_p takes the softmax over the rows: a row's own probabilities sum up to 1, along the last axis",
+    "your top_p takes the softmax over the rows; take it along the last axis, so that each row sums to 1",
     top_p="ordered.softmax(dim=-1) -> ordered.softmax(dim=0)",
 )
 
 mistake(
     "summed-over-the-rows",
-    "your top_p adds up probabilities from row to row: each row has its own sum, along the last axis",
+    "your top_p adds up probabilities from row to row; each row should have its own sum, along the last axis",
     top_p="share.cumsum(dim=-1) -> share.cumsum(dim=0)",
 )
 
 mistake(
     "rest-not-normalised",
-    "your top_p takes exp(logits) for probabilities: only the softmax makes them sum up to 1",
+    "your top_p takes exp(logits) for probabilities; use the softmax, which makes them sum to 1",
     top_p="ordered.softmax(dim=-1) -> ordered.exp()",
 )
 
 mistake(
     "min-p-absolute",
-    "your min_p asks for a probability of p: p times that of the best token is enough",
+    "your min_p keeps only probabilities above p; it should keep those above p times that of the best token",
     min_p="""
         - best = logits.amax(dim=-1, keepdim=True)
         - return logits.masked_fill(logits < best + math.log(p), -math.inf)
@@ -217,25 +219,26 @@ mistake(
 
 mistake(
     "min-p-of-logits",
-    "your min_p multiplies the best logit by p: shares of probabilities are differences of logits",
+    "your min_p multiplies the best logit by p; add log(p) to it, as shares of probabilities are differences of "
+    "logits",
     min_p="best + math.log(p) -> best * p",
 )
 
 mistake(
     "min-p-of-the-batch",
-    "your min_p compares all rows with the best token of the batch: each row has a best one of its own",
+    "your min_p compares all rows with the best token of the batch; it should compare each row with its own best one",
     min_p="logits.amax(dim=-1, keepdim=True) -> logits.amax()",
 )
 
 mistake(
     "min-p-edge-dropped",
-    "your min_p drops what is exactly p times as likely as the best: with p = 1 the best itself goes",
+    "your min_p drops tokens that are exactly p times as likely as the best, so with p = 1 the best itself goes",
     min_p="logits < best + math.log(p) -> logits <= best + math.log(p)",
 )
 
 mistake(
     "min-p-overflows",
-    "your min_p compares exp(logits): large ones are infinite, and nothing can be told apart",
+    "your min_p compares exp(logits), so large ones are infinite, and nothing can be told apart",
     min_p=[
         "best = logits.amax(dim=-1, keepdim=True) -> likely = logits.exp()",
         "logits < best + math.log(p) -> likely < p * likely.amax(dim=-1, keepdim=True)",

@@ -5,36 +5,36 @@ A penalty makes every token that occurred less likely, once; perplexity is exp o
 
 mistake(
     "always-divided",
-    "your penalty divides logits below 0 as well, which makes their tokens likelier: multiply those",
+    "your penalty divides logits below 0 as well, which makes their tokens likelier; multiply those",
     repetition_penalty="torch.where(logits > 0, logits / penalty, logits * penalty) -> logits / penalty",
 )
 
 mistake(
     "signs-exchanged",
-    "your penalty multiplies logits above 0 and divides the others: it rewards repetition",
+    "your penalty multiplies logits above 0 and divides the others, so it rewards repetition",
     repetition_penalty="logits / penalty, logits * penalty -> logits * penalty, logits / penalty",
 )
 
 mistake(
     "always-multiplied",
-    "your penalty multiplies every logit: above 0 that makes a token more likely, so divide there",
+    "your penalty multiplies every logit, which makes a token more likely above 0; divide there",
     repetition_penalty="torch.where(logits > 0, logits / penalty, logits * penalty) -> logits * penalty",
 )
 
 mistake(
     "penalty-subtracted",
-    "your penalty is subtracted from the logits: above 0 they are divided by it, others multiplied",
+    "your penalty is subtracted from the logits; divide those above 0 by it, and multiply the others",
     repetition_penalty="torch.where(logits > 0, logits / penalty, logits * penalty) -> logits - penalty",
 )
 
 mistake(
     "others-penalised",
-    "your penalty is for the tokens that have not occurred",
+    "your penalty lowers the tokens that have not occurred",
     repetition_penalty="lowered, logits -> logits, lowered",
 )
 
 
-@mistake("once-each-time", "your penalty is applied each time that a token occurred: once is enough")
+@mistake("once-each-time", "your penalty is applied each time that a token occurred; apply it once")
 def repetition_penalty(logits, tokens, penalty):
     counts = torch.zeros_like(logits).scatter_add(-1, tokens, torch.ones_like(tokens, dtype=logits.dtype))
     factor = penalty**counts
@@ -43,7 +43,7 @@ def repetition_penalty(logits, tokens, penalty):
 
 mistake(
     "tokens-of-all-rows",
-    "your penalty takes the tokens of all rows together: each row has its own text",
+    "your penalty takes the tokens of all rows together; each row should use its own text",
     repetition_penalty="""
         + tokens = tokens.flatten().expand(len(logits), -1)
           occurred = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, tokens, True)
@@ -52,25 +52,25 @@ mistake(
 
 mistake(
     "loss-itself",
-    "your perplexity is the mean loss: exp of it is wanted",
+    "your perplexity is the mean loss; it should be exp of it",
     perplexity="losses.mean().exp() -> losses.mean()",
 )
 
 mistake(
     "two-to-the-loss",
-    "your perplexity is 2 to the power of a loss in nats: the base has to be that of the logarithm, e",
+    "your perplexity is 2 to the power of a loss in nats; the base should be that of the logarithm, e",
     perplexity="losses.mean().exp() -> 2 ** losses.mean()",
 )
 
 mistake(
     "sum-of-losses",
-    "your perplexity is exp of the sum of the losses: take their mean",
+    "your perplexity is exp of the sum of the losses; take their mean",
     perplexity="losses.mean() -> losses.sum()",
 )
 
 mistake(
     "mean-of-rows",
-    "your perplexity is the mean of each row's: the mean is over all targets, before exp",
+    "your perplexity is the mean of each row's; take the mean over all targets, before exp",
     perplexity="""
         - if pad_id is not None:
         -     losses = losses[targets != pad_id]
@@ -82,19 +82,19 @@ mistake(
 
 mistake(
     "mean-of-probabilities",
-    "your perplexity takes the mean of the probabilities: take the mean of their logarithms",
+    "your perplexity takes the mean of the probabilities; take the mean of their logarithms",
     perplexity="losses.mean() -> (-(-losses).exp().mean())",
 )
 
 mistake(
     "mean-of-perplexities",
-    "your perplexity is the mean of each target's exp(-log p): take the mean first, exp after it",
+    "your perplexity is the mean of each target's exp(-log p); take the mean first, exp after it",
     perplexity="losses.mean().exp() -> losses.exp().mean()",
 )
 
 mistake(
     "shifted-here",
-    "your perplexity shifts the targets by one: they belong to the logits as they are",
+    "your perplexity shifts the targets by one; use them as they are, as they match the logits",
     perplexity="""
         + logits, targets = logits[:, :-1], targets[:, 1:]
           losses = -logits.log_softmax(dim=-1).gather(-1, targets[..., None]).squeeze(-1)  # [B, T]
@@ -103,13 +103,13 @@ mistake(
 
 mistake(
     "padding-counted",
-    "your perplexity counts padding: targets that are pad_id are left out of the mean",
+    "your perplexity counts padding; leave targets that are pad_id out of the mean",
     perplexity="pad_id is not None -> False",
 )
 
 mistake(
     "padding-in-the-count",
-    "your perplexity divides by all targets: divide by those that count",
+    "your perplexity divides by all targets; divide by those that count",
     perplexity="losses[targets != pad_id] -> losses * (targets != pad_id)",
 )
 
@@ -125,18 +125,18 @@ mistake(
 
 mistake(
     "softmax-over-positions",
-    "your perplexity takes log_softmax over the positions: it is over the vocabulary, the last axis",
+    "your perplexity takes log_softmax over the positions; take it over the vocabulary, the last axis",
     perplexity="logits.log_softmax(dim=-1) -> logits.log_softmax(dim=1)",
 )
 
 mistake(
     "log-of-softmax",
-    "your perplexity takes log(softmax): where a probability rounds to 0 it is infinite; log_softmax is exact",
+    "your perplexity takes log(softmax), so it is infinite where a probability rounds to 0; use log_softmax",
     perplexity="logits.log_softmax(dim=-1) -> logits.softmax(dim=-1).log()",
 )
 
 mistake(
     "perplexity-tensor",
-    "your perplexity is a tensor: a Python float is asked for",
+    "your perplexity is a tensor; it should be a Python float",
     perplexity="float(losses.mean().exp()) -> losses.mean().exp()",
 )

@@ -5,7 +5,7 @@ A word that is not special is chosen at the rate; of the chosen 80% are masked, 
 
 mistake(
     "all-masked",
-    "your hide makes mask_id of every chosen token: 10% become another and 10% stay",
+    "your hide makes mask_id of every chosen token; 10% should become another and 10% stay",
     hide="""
         - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
         - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
@@ -37,7 +37,7 @@ mistake(
 
 mistake(
     "targets-everywhere",
-    "your targets are the tokens at every position: only the chosen ones are asked for",
+    "your targets are the tokens at every position; they should be -100 except where a token was chosen",
     hide="tokens.masked_fill(~chosen, -100) -> tokens.clone()",
 )
 
@@ -49,13 +49,13 @@ mistake(
 
 mistake(
     "no-random-words",
-    "your hide inserts no random tokens: all chosen ones that are not masked stay as they were",
+    "your hide inserts no random tokens, so all chosen ones that are not masked stay as they were",
     hide="- inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)",
 )
 
 mistake(
     "one-number-for-both",
-    "your hide takes one number for whether a token is chosen and what becomes of it: below 0.8 all are masked",
+    "your hide draws one number both for whether a token is chosen and for what becomes of it; draw two",
     hide=[
         "draw[1] < 0.8 -> draw[0] < 0.8",
         "draw[1] >= 0.9 -> draw[0] >= 0.9",
@@ -64,7 +64,7 @@ mistake(
 
 mistake(
     "one-fate-for-a-row",
-    "your hide decides once for a whole row what becomes of its chosen tokens: draw a number for each of them",
+    "your hide decides once for a whole row what becomes of its chosen tokens; draw a number for each of them",
     hide="""
         + fate = torch.rand(*tokens.shape[:-1], 1, generator=generator).to(tokens.device)
         - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
@@ -76,7 +76,7 @@ mistake(
 
 mistake(
     "one-fate-for-a-column",
-    "your hide decides once for a whole column what becomes of its chosen tokens: draw a number for each of them",
+    "your hide decides once for a whole column what becomes of its chosen tokens; draw a number for each of them",
     hide="""
         + fate = torch.rand(tokens.shape[-1], generator=generator).to(tokens.device)
         - inputs = torch.where(chosen & (draw[1] < 0.8), mask_id, tokens)
@@ -104,7 +104,7 @@ mistake(
 
 mistake(
     "tenth-of-the-rest",
-    "your 10% are of what masking has left: random words are 10% of all chosen, not 2%",
+    "your 10% are of the tokens that masking has left; random words should be 10% of all chosen, not 2%",
     hide="draw[1] >= 0.9 -> draw[1] >= 0.98",
 )
 
@@ -112,7 +112,7 @@ mistake("rate-ignored", "your hide chooses 15% whatever rate says", hide="draw[0
 
 mistake(
     "rate-of-all",
-    "your rate is one of all tokens: those that are special do not count",
+    "your rate is a share of all tokens; it should be a share of those that are not special",
     hide="""
         - chosen = (draw[0] < rate) & ~special[tokens]
         + most = rate * tokens.numel() / (~special[tokens]).sum().clamp(min=1)
@@ -132,7 +132,7 @@ mistake(
 
 mistake(
     "same-for-each-row",
-    "your hide chooses the same positions in each row: every token is drawn by itself",
+    "your hide chooses the same positions in each row; it should draw every token by itself",
     hide="""
         - draw = torch.rand(2, *tokens.shape, generator=generator).to(tokens.device)
         + draw = torch.rand(2, 1, tokens.shape[1], generator=generator).expand(2, *tokens.shape).to(tokens.device)
@@ -141,44 +141,44 @@ mistake(
 
 mistake(
     "ignored-as-zero",
-    "your targets are 0 where none was chosen: -100 is what cross_entropy ignores",
+    "your targets are 0 where none was chosen; they should be -100, which cross_entropy ignores",
     hide="tokens.masked_fill(~chosen, -100) -> tokens.masked_fill(~chosen, 0)",
 )
 
 mistake(
     "targets-are-inputs",
-    "your targets are what the model reads: they are the tokens as they were",
+    "your targets are the tokens that the model reads; they should be the tokens before hiding",
     hide="tokens.masked_fill(~chosen, -100) -> inputs.masked_fill(~chosen, -100)",
 )
 
 mistake(
     "returned-in-other-order",
-    "your hide returns targets first: inputs come first",
+    "your hide returns targets first; inputs should come first",
     hide="inputs, tokens.masked_fill(~chosen, -100) -> tokens.masked_fill(~chosen, -100), inputs",
 )
 
 mistake(
     "mask-returned",
-    "your hide returns which tokens were chosen: targets are the tokens, -100 elsewhere",
+    "your hide returns which tokens were chosen; it should return the targets, the chosen tokens and -100 elsewhere",
     hide="tokens.masked_fill(~chosen, -100) -> chosen",
     costs="nothing of what hide returns can be judged without targets",
 )
 
 mistake(
     "last-word-never-drawn",
-    "your random tokens are never the last ordinary one: randint leaves its end out",
+    "your random tokens are never the last ordinary one, as randint leaves its end out",
     hide="len(ordinary) -> len(ordinary) - 1",
 )
 
 mistake(
     "one-random-word-for-all",
-    "your random token is one for the whole batch: each is drawn by itself",
+    "your random token is one for the whole batch; each should be drawn by itself",
     hide="ordinary[which] -> ordinary[which.flatten()[0]]",
 )
 
 mistake(
     "seed-of-its-own",
-    "your hide draws with a seed of its own when there is no generator: each call hides the same",
+    "your hide draws with a seed of its own when there is no generator, so each call hides the same",
     hide="""
         + generator = torch.Generator().manual_seed(0) if generator is None else generator
           special = torch.zeros(vocab_size, dtype=torch.bool, device=tokens.device)
@@ -187,7 +187,7 @@ mistake(
 
 mistake(
     "limit-included",
-    "your hide chooses what is next to the rate: at rate 0 nothing, at rate 1 all",
+    "your hide chooses some tokens at rate 0, or leaves some out at rate 1; it should choose none and all",
     hide="draw[0] < rate -> draw[0] < min(max(rate, 0.02), 0.98)",
 )
 
@@ -202,7 +202,7 @@ mistake(
 
 mistake(
     "chosen-by-count",
-    "your hide chooses a fixed number of places in each row, and at least one: each token is drawn by itself",
+    "your hide chooses a fixed number of places in each row, and at least one; it should draw each token by itself",
     hide="""
         - chosen = (draw[0] < rate) & ~special[tokens]
         + count = max(1, int(rate * tokens.shape[1]))
@@ -213,7 +213,7 @@ mistake(
 
 mistake(
     "chosen-by-rounded-count",
-    "your hide chooses a fixed number of places in each row, in short ones none: each token is drawn by itself",
+    "your hide chooses a fixed number of places in each row, in short ones none; it should draw each token by itself",
     hide="""
         - chosen = (draw[0] < rate) & ~special[tokens]
         + count = int(rate * tokens.shape[1])
@@ -224,7 +224,7 @@ mistake(
 
 mistake(
     "chosen-by-count-of-all",
-    "your hide chooses a fixed number of places of the whole batch: each token is drawn by itself",
+    "your hide chooses a fixed number of places of the whole batch; it should draw each token by itself",
     hide="""
         - chosen = (draw[0] < rate) & ~special[tokens]
         + count = int(rate * tokens.numel())
@@ -236,7 +236,7 @@ mistake(
 
 mistake(
     "zero-never-drawn",
-    "your random tokens are never 0: it is a word like any other unless special_ids names it",
+    "your random tokens are never 0; it should be a word like any other unless special_ids names it",
     hide="""
           ordinary = (~special).nonzero().squeeze(1)
         + ordinary = ordinary[ordinary > 0]
@@ -245,6 +245,6 @@ mistake(
 
 mistake(
     "zero-never-chosen",
-    "your hide never chooses 0: it is a word like any other unless special_ids names it",
+    "your hide never chooses 0; it should be a word like any other unless special_ids names it",
     hide="special[tokens] -> special[tokens] & (tokens != 0)",
 )

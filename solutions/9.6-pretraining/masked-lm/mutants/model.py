@@ -11,13 +11,13 @@ mistake(
 
 mistake(
     "pad-id-zero",
-    "your padding is always 0: pad_id says which token it is",
+    "your padding is always 0; it should be the token that pad_id names",
     MaskedLM="padding_mask(tokens, self.pad_id) -> padding_mask(tokens, 0)",
 )
 
 mistake(
     "mask-inverted",
-    "your padding mask is the wrong way round: it is True where a token is real and may be looked at",
+    "your padding mask is the wrong way round; it should be True where a token is real and may be looked at",
     MaskedLM="padding_mask(tokens, self.pad_id) -> ~padding_mask(tokens, self.pad_id)",
 )
 
@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "causal",
-    "your body looks at what comes before a gap only: both sides are there to be read",
+    "your body looks only at the words before a gap; it should read both sides",
     MaskedLM="""
         - return self.encoder(self.dropout(x), padding_mask(tokens, self.pad_id))
         + mask = padding_mask(tokens, self.pad_id)
@@ -43,7 +43,7 @@ mistake(
 
 mistake(
     "untied",
-    "your output layer has a weight of its own: it is the token embedding's",
+    "your output layer has a weight of its own; it should use the token embedding's",
     MaskedLM="""
           self.bias = nn.Parameter(torch.zeros(vocab_size))
         + self.output = nn.Linear(d_model, vocab_size)
@@ -55,7 +55,7 @@ mistake(
 
 mistake(
     "tied-by-copying",
-    "your output layer copies the table: it is the same parameter, so that both ends learn",
+    "your output layer copies the table; it should use the same parameter, so that both ends learn",
     MaskedLM="""
           self.bias = nn.Parameter(torch.zeros(vocab_size))
         + self.output = nn.Parameter(self.embedding.weight.detach().clone())
@@ -67,13 +67,13 @@ mistake(
 
 mistake(
     "table-detached",
-    "your output layer uses the table without its gradient: it learns at both ends",
+    "your output layer uses the table without its gradient; the table should learn at both ends",
     MaskedLM="self.embedding.weight.T -> self.embedding.weight.detach().T",
 )
 
 mistake(
     "logits-softmaxed",
-    "your logits are probabilities: the loss takes the softmax itself",
+    "your logits are probabilities; leave the softmax to the loss",
     MaskedLM="""
         - return self.body(tokens) @ self.embedding.weight.T + self.bias
         + return (self.body(tokens) @ self.embedding.weight.T + self.bias).softmax(dim=-1)
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "log-probabilities",
-    "your logits are logarithms of probabilities: the loss takes them itself",
+    "your logits are logarithms of probabilities; leave log_softmax to the loss",
     MaskedLM="""
         - return self.body(tokens) @ self.embedding.weight.T + self.bias
         + return (self.body(tokens) @ self.embedding.weight.T + self.bias).log_softmax(dim=-1)
@@ -91,7 +91,7 @@ mistake(
 
 mistake(
     "body-returned-too",
-    "your forward returns the body too: it returns the logits alone",
+    "your forward returns the body too; it should return only the logits",
     MaskedLM="""
         - return self.body(tokens) @ self.embedding.weight.T + self.bias
         + body = self.body(tokens)
@@ -102,7 +102,7 @@ mistake(
 
 mistake(
     "logits-divided",
-    "your logits are divided: they are the products with the table, as they are",
+    "your logits are divided; they should be the products with the table, as they are",
     MaskedLM="""
         - return self.body(tokens) @ self.embedding.weight.T + self.bias
         + return self.body(tokens) @ self.embedding.weight.T / self.scale + self.bias
@@ -111,14 +111,14 @@ mistake(
 
 mistake(
     "only-the-first-scored",
-    "your forward scores the first position alone: every position is asked",
+    "your forward scores only the first position; it should score every position",
     MaskedLM="self.body(tokens) -> self.body(tokens)[:, 0]",
     costs="logits of another shape cannot be compared with anything",
 )
 
 mistake(
     "dropout-not-handed-on",
-    "your dropout acts on nothing: pass it on to the encoder",
+    "your dropout acts on nothing; pass it on to the encoder",
     MaskedLM=[
         "nn.Dropout(dropout) -> nn.Identity()",
         "d_ff, dropout -> d_ff",
@@ -127,25 +127,26 @@ mistake(
 
 mistake(
     "heads-fixed",
-    "your encoder has as many heads whatever num_heads says",
+    "your encoder has a fixed number of heads, whatever num_heads says",
     MaskedLM="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(
     "layers-fixed",
-    "your encoder has as many layers whatever num_layers says",
+    "your encoder has a fixed number of layers, whatever num_layers says",
     MaskedLM="num_layers, d_model -> 2, d_model",
 )
 
 mistake(
     "hidden-width-fixed",
-    "your encoder's networks are as wide inside whatever d_ff says",
+    "your encoder's networks have a fixed width inside, whatever d_ff says",
     MaskedLM="d_ff, dropout -> 128, dropout",
 )
 
 mistake(
     "rows-too-long",
-    "your table begins with rows that are too long: they are the output layer's as well, and its logits are as large",
+    "your table begins with rows that are too long, so the logits of the output layer, which uses them too, are "
+    "too large",
     MaskedLM="- nn.init.normal_(self.embedding.weight, std=d_model**-0.5)",
 )
 
@@ -163,7 +164,7 @@ mistake(
 
 mistake(
     "body-of-embeddings",
-    "your body returns the embeddings: the encoder has to read them",
+    "your body returns the embeddings; it should return the output of the encoder",
     MaskedLM="""
         - return self.encoder(self.dropout(x), padding_mask(tokens, self.pad_id))
         + self.encoder(self.dropout(x), padding_mask(tokens, self.pad_id))
@@ -173,7 +174,7 @@ mistake(
 
 mistake(
     "torchs-own-encoder",
-    "your model makes a torch Transformer layer: build it from the given blocks",
+    "your model makes a torch Transformer layer; build it from the given blocks",
     MaskedLM="""
         + nn.TransformerEncoderLayer(4, 1, 4, batch_first=True)
           x = self.embedding(tokens) * self.scale + self.positions[: tokens.shape[1]]
@@ -183,7 +184,8 @@ mistake(
 
 mistake(
     "positions-in-float32",
-    "your positions stay float32 when the model does not: keep them in a buffer, or cast them to the vectors' dtype",
+    "your positions stay float32 when the model does not; register them as a buffer, or cast them to the vectors' "
+    "dtype",
     MaskedLM="""
         - self.register_buffer("positions", sinusoidal_positions(max_len, d_model), persistent=False)
         + self.positions = sinusoidal_positions(max_len, d_model)

@@ -5,7 +5,7 @@ A token and a span are scored at each position; a class and a number come from t
 
 mistake(
     "mean-with-padding",
-    "your mean counts padding: sum over real tokens, and divide by how many of them there are",
+    "your mean counts padding; sum over real tokens, and divide by how many of them there are",
     _mean="""
         - real = mask.unsqueeze(-1)
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "sum-divided-by-length",
-    "your mean leaves padding out of the sum and counts it in the length: divide by the number of real tokens",
+    "your mean leaves padding out of the sum and counts it in the length; divide by the number of real tokens",
     _mean="""
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
         + return hidden.masked_fill(~real, 0.0).mean(dim=1)
@@ -24,7 +24,7 @@ mistake(
 
 mistake(
     "sum-not-divided",
-    "your text is the sum of its tokens: long texts are no larger, so take the mean",
+    "your text is the sum of its tokens, so long texts get larger numbers; take the mean",
     _mean="""
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
         + return hidden.masked_fill(~real, 0.0).sum(dim=1)
@@ -33,19 +33,19 @@ mistake(
 
 mistake(
     "one-more-in-the-denominator",
-    "your mean divides by one more than there are real tokens: each row has one, so nothing is divided by 0",
+    "your mean divides by one more than there are real tokens; divide by their number, which is never 0",
     _mean="real.sum(dim=1) -> (real.sum(dim=1) + 1)",
 )
 
 mistake(
     "divided-by-the-longest",
-    "your sums are all divided by the longest text's length: divide each by its own number of real tokens",
+    "your sums are all divided by the longest text's length; divide each by its own number of real tokens",
     _mean="real.sum(dim=1) -> real.sum(dim=1).max()",
 )
 
 mistake(
     "one-mean-for-the-batch",
-    "your mean runs over the real tokens of the whole batch: each text has one of its own",
+    "your mean runs over the real tokens of the whole batch; each text should have one of its own",
     _mean="""
         - real = mask.unsqueeze(-1)
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
@@ -55,13 +55,13 @@ mistake(
 
 mistake(
     "mask-upside-down",
-    "your mean is taken over the padding: True in the mask is a real token",
+    "your mean is taken over the padding; take it over the real tokens, where the mask is True",
     _mean="mask.unsqueeze(-1) -> ~mask.unsqueeze(-1)",
 )
 
 mistake(
     "first-token",
-    "your text is its first token's vector: it is the mean over real tokens",
+    "your text is its first token's vector; it should be the mean over real tokens",
     _mean="""
         - real = mask.unsqueeze(-1)
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
@@ -71,7 +71,7 @@ mistake(
 
 mistake(
     "last-real-token",
-    "your text is its last real token's vector: it is the mean over real tokens",
+    "your text is its last real token's vector; it should be the mean over real tokens",
     _mean="""
         - real = mask.unsqueeze(-1)
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "largest-not-mean",
-    "your text is the largest number of each feature: it is the mean over real tokens",
+    "your text is the largest number of each feature; it should be the mean over real tokens",
     _mean="""
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
         + return hidden.masked_fill(~real, -torch.inf).amax(dim=1)
@@ -91,7 +91,7 @@ mistake(
 
 mistake(
     "real-tokens-in-front",
-    "your mean takes as many tokens from the front as are real: padding may be anywhere, so ask the mask",
+    "your mean takes as many tokens from the front as are real; use the mask, as padding may be anywhere",
     _mean="""
         - real = mask.unsqueeze(-1)
         + real = (torch.arange(mask.shape[1], device=mask.device) < mask.sum(dim=1, keepdim=True)).unsqueeze(-1)
@@ -100,7 +100,7 @@ mistake(
 
 mistake(
     "mean-detached",
-    "your mean is cut off from the gradient: the body could not learn from a class",
+    "your mean is cut off from the gradient, so the body cannot learn from a class",
     _mean="hidden.masked_fill(~real, 0.0) -> hidden.detach().masked_fill(~real, 0.0)",
 )
 
@@ -116,31 +116,31 @@ mistake(
 
 mistake(
     "float32-mean",
-    "your mean is float32 whatever the head is: a head in float64 computes in float64",
+    "your mean is float32 whatever the head is; a head in float64 should compute in float64",
     ClassHead="self.linear(_mean(hidden, mask)) -> self.linear(_mean(hidden, mask)).float()",
 )
 
 mistake(
     "class-for-each-token",
-    "your class head scores every token: it scores the text, once",
+    "your class head scores every token; it should score the text, once",
     ClassHead="_mean(hidden, mask) -> hidden",
 )
 
 mistake(
     "probabilities-of-classes",
-    "your class head gives probabilities: the loss takes the softmax itself",
+    "your class head gives probabilities; leave the softmax to the loss",
     ClassHead="self.linear(_mean(hidden, mask)) -> self.linear(_mean(hidden, mask)).softmax(dim=-1)",
 )
 
 mistake(
     "log-probabilities-of-classes",
-    "your class head gives log-probabilities: the loss takes the softmax itself",
+    "your class head gives log-probabilities; leave the softmax to the loss",
     ClassHead="self.linear(_mean(hidden, mask)) -> self.linear(_mean(hidden, mask)).log_softmax(dim=-1)",
 )
 
 mistake(
     "mean-of-scores-squashed",
-    "your number is squeezed between 0 and 1: it may be any number",
+    "your number is squeezed between 0 and 1; it should be any number",
     RegressionHead="""
         - return self.linear(_mean(hidden, mask)).squeeze(-1)
         + return self.linear(_mean(hidden, mask)).squeeze(-1).sigmoid()
@@ -149,13 +149,13 @@ mistake(
 
 mistake(
     "number-with-an-axis",
-    "your numbers are [B, 1]: with targets [B] a loss would compare each with each",
+    "your numbers are [B, 1], so with targets [B] a loss would compare each with each",
     RegressionHead="self.linear(_mean(hidden, mask)).squeeze(-1) -> self.linear(_mean(hidden, mask))",
 )
 
 mistake(
     "everything-squeezed",
-    "your squeeze takes all axes of length 1: one text alone loses its batch",
+    "your squeeze takes all axes of length 1, so a batch of one text loses its axis",
     RegressionHead="""
         - return self.linear(_mean(hidden, mask)).squeeze(-1)
         + return self.linear(_mean(hidden, mask)).squeeze()
@@ -164,7 +164,7 @@ mistake(
 
 mistake(
     "labels-of-the-mean",
-    "your labels are the same at every token: each comes from its own vector",
+    "your labels are the same at every token; each should come from its own vector",
     TokenHead="""
         - return self.linear(hidden)
         + return self.linear(_mean(hidden, mask)).unsqueeze(1).expand(-1, hidden.shape[1], -1)
@@ -173,26 +173,26 @@ mistake(
 
 mistake(
     "labels-squashed",
-    "your labels are probabilities: the loss takes the softmax itself",
+    "your labels are probabilities; leave the softmax to the loss",
     TokenHead="self.linear(hidden) -> self.linear(hidden).softmax(dim=-1)",
 )
 
 mistake(
     "labels-shifted",
-    "your labels come from the token before: each comes from its own vector",
+    "your labels come from the token before; each should come from its own vector",
     TokenHead="self.linear(hidden) -> self.linear(hidden.roll(1, dims=1))",
 )
 
 mistake(
     "biases-forgotten",
-    "your heads have no bias: each is a linear layer with one",
+    "your heads have no bias; each should be a linear layer with one",
     TokenHead="nn.Linear(d_model, num_labels) -> nn.Linear(d_model, num_labels, bias=False)",
     ClassHead="nn.Linear(d_model, num_classes) -> nn.Linear(d_model, num_classes, bias=False)",
 )
 
 mistake(
     "another-layer-between",
-    "your class head has a second layer: it is one linear layer, and the body does the rest",
+    "your class head has a second layer; it should be one linear layer, as the body does the rest",
     ClassHead="""
         - self.linear = nn.Linear(d_model, num_classes)
         + self.dense = nn.Linear(d_model, d_model)
@@ -205,19 +205,19 @@ mistake(
 
 mistake(
     "ends-first",
-    "your span head gives ends before beginnings: the first score is that of beginnings",
+    "your span head gives ends before beginnings; the first score should be that of beginnings",
     SpanHead="return start, end -> return end, start",
 )
 
 mistake(
     "one-score-for-both",
-    "your beginnings and ends are the same scores: each has a row of its own",
+    "your beginnings and ends are the same scores; each should have a row of its own",
     SpanHead="return start, end -> return start, start",
 )
 
 mistake(
     "span-padding-scored",
-    "your span may begin or end in padding: there both scores are -inf",
+    "your span may begin or end in padding; both scores should be -inf there",
     SpanHead="""
         - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
         + start, end = self.linear(hidden).unbind(dim=-1)
@@ -226,19 +226,20 @@ mistake(
 
 mistake(
     "span-padding-zero",
-    "your span's scores are 0 at padding: 0 is a fine score, -inf is none",
+    "your span's scores are 0 at padding, which is a score like any other; they should be -inf",
     SpanHead="-torch.inf -> 0.0",
 )
 
 mistake(
     "span-padding-finite",
-    "your span's scores are -1e9 at padding: only -inf has no probability, whatever the other scores are",
+    "your span's scores are -1e9 at padding; they should be -inf, which has no probability whatever the other "
+    "scores are",
     SpanHead="-torch.inf -> -1e9",
 )
 
 mistake(
     "beginning-or-end",
-    "your softmax runs over the two scores of a token: return scores, and a loss chooses among tokens",
+    "your softmax runs over the two scores of a token; return scores, and let a loss choose among tokens",
     SpanHead="""
         - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
         + start, end = (
@@ -249,7 +250,7 @@ mistake(
 
 mistake(
     "span-axis-kept",
-    "your beginnings and ends are [B, T, 1]: each is [B, T]",
+    "your beginnings and ends are [B, T, 1]; each should be [B, T]",
     SpanHead="""
         - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
         + start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).chunk(2, dim=-1)
@@ -258,7 +259,7 @@ mistake(
 
 mistake(
     "a-layer-for-each-end",
-    "your span head has a layer for beginnings and another for ends: it is one layer with two rows",
+    "your span head has a layer for beginnings and another for ends; it should be one layer with two rows",
     SpanHead="""
         - self.linear = nn.Linear(d_model, 2)
         + self.start, self.end = nn.Linear(d_model, 1), nn.Linear(d_model, 1)
@@ -271,13 +272,13 @@ mistake(
 
 mistake(
     "span-real-masked",
-    "your span's real tokens have -inf: it is the padding that has",
+    "your span's real tokens have -inf; only the padding should have it",
     SpanHead="~mask.unsqueeze(-1) -> mask.unsqueeze(-1)",
 )
 
 mistake(
     "only-beginnings-masked",
-    "your ends have a score at padding: they are -inf there, as beginnings are",
+    "your ends have a score at padding; they should be -inf there, as beginnings are",
     SpanHead="""
         - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
         + start, end = self.linear(hidden).unbind(dim=-1)
@@ -287,7 +288,7 @@ mistake(
 
 mistake(
     "span-as-one-tensor",
-    "your span head gives one tensor [B, T, 2]: it gives beginnings and ends, each [B, T]",
+    "your span head gives one tensor [B, T, 2]; it should give beginnings and ends, each [B, T]",
     SpanHead="""
         - start, end = self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf).unbind(dim=-1)
         - return start, end

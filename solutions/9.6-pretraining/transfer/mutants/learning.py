@@ -5,13 +5,13 @@ A frozen parameter takes no gradient; all else of its module stays. Rates fall f
 
 mistake(
     "children-only",
-    "your freeze stops at the first level: module.parameters() goes as deep as there are parameters",
+    "your freeze stops at the first level; use module.parameters(), which goes as deep as there are parameters",
     freeze="module.parameters() -> module.parameters(recurse=False)",
 )
 
 mistake(
     "weights-only",
-    "your freeze leaves biases learning: no parameter does",
+    "your freeze leaves biases learning; no parameter should learn",
     freeze=[
         "for parameter in module.parameters(): -> for name, parameter in module.named_parameters():",
         'parameter.requires_grad = False -> parameter.requires_grad = name.endswith("bias")',
@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "nothing-frozen",
-    "your freeze leaves every parameter learning: requires_grad belongs to parameters, a module has none",
+    "your freeze leaves every parameter learning; set requires_grad of each parameter, as a module has none",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False
@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "eval-mode-only",
-    "your freeze sets eval mode: that stops dropout, not training",
+    "your freeze sets eval mode, which stops dropout, not training",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False
@@ -40,7 +40,7 @@ mistake(
 
 mistake(
     "eval-mode-too",
-    "your freeze sets eval mode as well: modes are left as they are",
+    "your freeze sets eval mode as well; it should leave modes as they are",
     freeze="""
         - for parameter in module.parameters():
         + module.eval()
@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "gradient-forbidden",
-    "your frozen module lets no gradient through: what comes before it could not learn",
+    "your frozen module lets no gradient through, so the layers before it cannot learn",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False
@@ -62,7 +62,7 @@ mistake(
 
 mistake(
     "frozen-at-zero",
-    "your freeze clears the parameters: they keep their numbers",
+    "your freeze clears the parameters; it should leave their numbers as they are",
     freeze="""
         - parameter.requires_grad = False
         + parameter.requires_grad = False
@@ -72,43 +72,43 @@ mistake(
 
 mistake(
     "rates-reversed",
-    "your first layer learns fastest: the last one does, and each below it slower",
+    "your first layer learns fastest; the last one should, and each below it slower",
     layerwise_groups="decay ** (len(layers) - 1 - depth) -> decay**depth",
 )
 
 mistake(
     "last-decayed-too",
-    "your last layer learns at lr · decay: it learns at lr",
+    "your last layer learns at lr · decay; it should learn at lr",
     layerwise_groups="len(layers) - 1 - depth -> len(layers) - depth",
 )
 
 mistake(
     "one-rate-for-all",
-    "your layers all learn at lr: each earlier one at decay times the rate after it",
+    "your layers all learn at lr; each earlier one should learn at decay times the rate after it",
     layerwise_groups="lr * decay ** (len(layers) - 1 - depth) -> lr",
 )
 
 mistake(
     "rates-subtracted",
-    "your rates fall by steps of the same size: each is decay times the one after it",
+    "your rates fall by steps of the same size; each should be decay times the one after it",
     layerwise_groups="decay ** (len(layers) - 1 - depth) -> (1 - (1 - decay) * (len(layers) - 1 - depth))",
 )
 
 mistake(
     "rates-divided",
-    "your earlier layers learn faster, at lr / decay: multiply by decay for each layer further down",
+    "your earlier layers learn faster, at lr / decay; multiply by decay for each layer further down",
     layerwise_groups="lr * decay ** (len(layers) - 1 - depth) -> lr / decay ** (len(layers) - 1 - depth)",
 )
 
 mistake(
     "groups-from-the-last",
-    "your groups begin with the last layer: they are in the order of the layers",
+    "your groups begin with the last layer; they should be in the order of the layers",
     layerwise_groups="enumerate(layers) -> list(enumerate(layers))[::-1]",
 )
 
 mistake(
     "a-group-for-each-parameter",
-    "your groups are one for each parameter: there is one for each layer",
+    "your groups are one for each parameter; there should be one for each layer",
     layerwise_groups="""
         - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
         - for depth, layer in enumerate(layers)
@@ -120,25 +120,25 @@ mistake(
 
 mistake(
     "weights-in-groups-only",
-    "your groups hold weights and no biases: all parameters of a layer are in its group",
+    "your groups hold weights and no biases; all parameters of a layer should be in its group",
     layerwise_groups="list(layer.parameters()) -> [layer.weight]",
 )
 
 mistake(
     "parameters-in-a-set",
-    "your groups hold sets of parameters: an optimizer wants an order that stays, so make them lists",
+    "your groups hold sets of parameters, which have no order that stays; make them lists",
     layerwise_groups="list(layer.parameters()) -> set(layer.parameters())",
 )
 
 mistake(
     "parameters-copied",
-    "your groups hold copies of the parameters: an optimizer would update the copies, and the layers would not learn",
+    "your groups hold copies of the parameters, so an optimizer updates the copies, and the layers do not learn",
     layerwise_groups="list(layer.parameters()) -> [p.detach() for p in layer.parameters()]",
 )
 
 mistake(
     "rates-of-one-decay",
-    "your earlier layers all learn at lr · decay: each one is slower than the one after it",
+    "your earlier layers all learn at lr · decay; each should be slower than the one after it",
     layerwise_groups="""
         - {"params": list(layer.parameters()), "lr": lr * decay ** (len(layers) - 1 - depth)}
         + {"params": list(layer.parameters()), "lr": lr if depth == len(layers) - 1 else lr * decay}

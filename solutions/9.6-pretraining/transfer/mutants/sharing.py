@@ -8,31 +8,31 @@ mistake(
 
 mistake(
     "all-tokens-real",
-    "your mask calls padding real: it is where tokens are body.pad_id",
+    "your mask calls padding real; it should be False where tokens are body.pad_id",
     MultiTask="tokens != self.body.pad_id -> torch.ones_like(tokens, dtype=torch.bool)",
 )
 
 mistake(
     "padding-is-zero",
-    "your mask takes 0 for padding: body.pad_id says which token it is",
+    "your mask takes 0 for padding; it should take the token that body.pad_id names",
     MultiTask="self.body.pad_id -> 0",
 )
 
 mistake(
     "mask-of-padding",
-    "your mask is True at padding: it is True at real tokens",
+    "your mask is True at padding; it should be True at real tokens",
     MultiTask="tokens != self.body.pad_id -> tokens == self.body.pad_id",
 )
 
 mistake(
     "heads-in-a-dict",
-    "your heads are in a plain dict: nn.ModuleDict makes their parameters known",
+    "your heads are in a plain dict; use nn.ModuleDict, which makes their parameters known",
     MultiTask="nn.ModuleDict(heads) -> dict(heads)",
 )
 
 mistake(
     "body-copied",
-    "your model copies its body: the body itself would never get what one task learns",
+    "your model copies its body, so training a task never changes the body itself",
     MultiTask="""
         - self.body = body
         + import copy
@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "body-without-gradient",
-    "your body reads without gradients: a task teaches the body as well as its head",
+    "your body reads without gradients; a task should teach the body as well as its head",
     MultiTask="""
         - return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
         + with torch.no_grad():
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "unknown-task-is-a-key-error",
-    "your model raises a KeyError for an unknown task: raise ValueError",
+    "your model raises a KeyError for an unknown task; raise ValueError",
     MultiTask="""
         - if task not in self.heads:
         -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
@@ -62,7 +62,7 @@ mistake(
 
 mistake(
     "unknown-task-is-an-assertion",
-    "your model asserts that it knows the task: raise ValueError, which python -O does not remove",
+    "your model asserts that it knows the task; raise ValueError, which python -O does not remove",
     MultiTask="""
         - if task not in self.heads:
         -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
@@ -72,7 +72,7 @@ mistake(
 
 mistake(
     "unknown-task-guessed",
-    "your model answers an unknown task with another head: raise ValueError",
+    "your model answers an unknown task with another head; raise ValueError",
     MultiTask="""
         - if task not in self.heads:
         -     raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")

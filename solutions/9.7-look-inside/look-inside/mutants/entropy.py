@@ -2,7 +2,7 @@
 
 mistake(
     "in-bits",
-    "your entropy is in bits, with logarithms to base 2: nats have the natural logarithm",
+    "your entropy is in bits, with logarithms to base 2; take the natural logarithm, for nats",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + logs = torch.where(weights > 0, weights, 1).log2()
@@ -11,25 +11,25 @@ mistake(
 
 mistake(
     "sign-missing",
-    "your entropy is negative: the logarithm of a weight is, and the minus turns it round",
+    "your entropy is negative, as logarithms of weights are; put a minus before the sum",
     attention_entropy="-(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-1)",
 )
 
 mistake(
     "mean-over-keys",
-    "your entropy is a mean over the keys, not their sum",
+    "your entropy is a mean over the keys; it should be their sum",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).mean(dim=-1)",
 )
 
 mistake(
     "over-queries",
-    "your entropy runs over the queries: each query has its own, over the keys",
+    "your entropy runs over the queries; it should run over the keys, for each query",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-2)",
 )
 
 mistake(
     "queries-averaged",
-    "your entropy is averaged over the queries: each of them gets its own",
+    "your entropy is averaged over the queries; each of them should get its own",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-1).mean(dim=-1)",
 )
 
@@ -41,7 +41,7 @@ mistake(
 
 mistake(
     "share-of-the-largest",
-    "your entropy is divided by ln Tk: nats are asked for, not a share of the largest",
+    "your entropy is divided by ln Tk, which makes it a share of the largest; it should be in nats",
     attention_entropy="""
         - return -(weights * logs).sum(dim=-1)
         + return -(weights * logs).sum(dim=-1) / torch.tensor(float(max(2, weights.size(-1)))).log().to(weights)
@@ -50,13 +50,13 @@ mistake(
 
 mistake(
     "exponential-of-it",
-    "your entropy is its exponential, the number of keys that it amounts to",
+    "your entropy is its exponential, the number of keys that it amounts to; return the entropy itself",
     attention_entropy="-(weights * logs).sum(dim=-1) -> (-(weights * logs).sum(dim=-1)).exp()",
 )
 
 mistake(
     "weights-softmaxed-again",
-    "your entropy takes a softmax of the weights: they are shares already",
+    "your entropy takes a softmax of the weights; use them as they are, as they sum to 1 already",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + weights = weights.softmax(dim=-1)
@@ -66,7 +66,7 @@ mistake(
 
 mistake(
     "weights-not-in-front",
-    "your entropy adds up logarithms: each counts as much as its weight",
+    "your entropy adds up logarithms; multiply each by its weight",
     attention_entropy="(weights * logs).sum(dim=-1) -> logs.sum(dim=-1)",
 )
 
@@ -84,7 +84,7 @@ mistake(
 
 mistake(
     "divided-by-the-sum",
-    "your entropy divides each row by its sum first: a query that sees nothing has the sum 0",
+    "your entropy divides each row by its sum first, so a query that sees nothing is divided by 0",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + weights = weights / weights.sum(dim=-1, keepdim=True)
@@ -100,7 +100,7 @@ def attention_entropy(weights):
 
 mistake(
     "not-a-numbers-gradient",
-    "your NaNs are replaced after the product: their gradients are still NaN",
+    "your NaNs are replaced after the product, so their gradients are still NaN",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         - return -(weights * logs).sum(dim=-1)
@@ -110,13 +110,13 @@ mistake(
 
 mistake(
     "entropy-detached",
-    "your entropy is cut from the graph: no gradient goes through it",
+    "your entropy is cut from the graph, so no gradient goes through it",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-1).detach()",
 )
 
 mistake(
     "logarithms-detached",
-    "your logarithms are cut from the graph: the weight counts in them, too",
+    "your logarithms are cut from the graph; the gradient should go through them, too",
     attention_entropy="weights * logs -> weights * logs.detach()",
 )
 
@@ -132,7 +132,7 @@ mistake(
 
 mistake(
     "zeros-filled-in-place",
-    "your entropy writes into the weights themselves: the caller's have no zeros any more",
+    "your entropy writes into the weights themselves, so the caller's have no zeros any more",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + if weights.requires_grad:

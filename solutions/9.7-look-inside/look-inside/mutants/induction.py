@@ -2,7 +2,7 @@
 
 mistake(
     "looks-at-the-copy",
-    "your score is about the previous copy itself, at t - period: what followed it is one further on",
+    "your score is about the previous copy itself, at t - period; it should be about the token after it",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + followers = weights.diagonal(-period, dim1=-2, dim2=-1)
@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "one-too-far",
-    "your score is about t - period + 2: what followed the copy is at t - period + 1",
+    "your score is about t - period + 2; it should be about t - period + 1, the token after the copy",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + followers = weights.diagonal(2 - period, dim1=-2, dim2=-1)[..., 2:]
@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "token-before",
-    "your score is about the token before, at t - 1: period says how far back the follower is",
+    "your score is about the token before, at t - 1; it should be about t - period + 1",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + followers = weights.diagonal(-1, dim1=-2, dim2=-1)[..., period - 1 :]
@@ -29,13 +29,13 @@ mistake(
 
 mistake(
     "looks-ahead",
-    "your score is about keys after the query, at t + period - 1: rows and columns are exchanged",
+    "your score is about keys after the query, at t + period - 1; exchange rows and columns",
     induction_score="1 - period -> period - 1",
 )
 
 mistake(
     "whole-diagonal",
-    "your score counts the whole diagonal: its first query, period - 1, has no previous copy",
+    "your score counts the whole diagonal; leave out its first query, period - 1, which has no previous copy",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)
@@ -44,7 +44,7 @@ mistake(
 
 mistake(
     "second-copy-alone",
-    "your score counts the second copy alone: all positions from period on have a previous copy",
+    "your score counts only the second copy; it should count all positions from period on",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1 : period + 1]
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "whole-copies-alone",
-    "your score leaves out the last copy when it is not complete: T need not be a multiple of period",
+    "your score leaves out the last copy when it is not complete; it should count that one, too",
     induction_score="""
         - followers = weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:]
         + length = max(period + 1, weights.size(-1) // period * period)
@@ -63,25 +63,25 @@ mistake(
 
 mistake(
     "summed-up",
-    "your score is the sum over the positions, not their mean",
+    "your score is the sum over the positions; it should be their mean",
     induction_score="followers.mean(dim=-1) -> followers.sum(dim=-1)",
 )
 
 mistake(
     "divided-by-all",
-    "your score is divided by T: only T - period positions have a previous copy",
+    "your score is divided by T; divide by T - period, as only so many positions have a previous copy",
     induction_score="followers.mean(dim=-1) -> followers.sum(dim=-1) / weights.size(-1)",
 )
 
 mistake(
     "largest-taken",
-    "your score is the largest of the weights, not their mean",
+    "your score is the largest of the weights; it should be their mean",
     induction_score="followers.mean(dim=-1) -> followers.amax(dim=-1)",
 )
 
 mistake(
     "how-often-the-largest",
-    "your score counts how often the follower is what is looked at most: its mean weight is asked for",
+    "your score counts how often the follower gets the largest weight; it should be its mean weight",
     induction_score="""
         - return followers.mean(dim=-1)
         + return (followers >= weights[..., period:, :].amax(dim=-1)).to(weights.dtype).mean(dim=-1)
@@ -90,13 +90,13 @@ mistake(
 
 mistake(
     "every-position-alone",
-    "your score is a number for every position: their mean is asked for, one number a head",
+    "your score is a number for every position; it should be their mean, one number for each head",
     induction_score="followers.mean(dim=-1) -> followers",
 )
 
 mistake(
     "one-for-all-heads",
-    "your score is one number for everything: every head of every text has its own",
+    "your score is one number for everything; every head of every text should have its own",
     induction_score="followers.mean(dim=-1) -> followers.mean()",
 )
 
@@ -117,7 +117,7 @@ mistake(
 
 mistake(
     "no-copy-scores-zero",
-    "your score is 0 where no position has a previous copy: ValueError is asked for",
+    "your score is 0 where no position has a previous copy; raise ValueError",
     induction_score="""
         - if not 1 <= period < weights.size(-1):
         -     raise ValueError(f"{weights.size(-1)} positions hold no second copy of {period} tokens")
@@ -128,13 +128,13 @@ mistake(
 
 mistake(
     "two-copies-demanded",
-    "your score refuses a last copy that is not complete: it begins to repeat, and that is enough",
+    "your score refuses a last copy that is not complete; it should accept one that only begins",
     induction_score="1 <= period < weights.size(-1) -> 1 <= period <= weights.size(-1) // 2",
 )
 
 mistake(
     "two-axes-left",
-    "your score is averaged over the axes in front until two are left: all of them stay",
+    "your score is averaged over the axes in front until two are left; it should keep all of them",
     induction_score="""
         - return followers.mean(dim=-1)
         + score = followers.mean(dim=-1)

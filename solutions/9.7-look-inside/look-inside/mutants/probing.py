@@ -5,19 +5,19 @@ Features and one-hot rows are centred by the means of what the probe is fitted t
 
 mistake(
     "places-returned",
-    "your probe returns the places of the classes, 0, 1, 2, …: labels are asked for",
+    "your probe returns the places of the classes, 0, 1, 2, …; it should return their labels",
     probe="classes[scores.argmax(dim=-1)] -> scores.argmax(dim=-1)",
 )
 
 mistake(
     "labels-as-places",
-    "your probe takes labels for places of columns: they may be any whole numbers, negative ones too",
+    "your probe takes labels for places of columns; they may be any whole numbers, negative ones too",
     probe="labels.unique(return_inverse=True) -> torch.arange(int(labels.max()) + 1), labels",
 )
 
 mistake(
     "scores-returned",
-    "your probe returns scores, a row for each example: the label with the greatest is asked for",
+    "your probe returns scores, a row for each example; it should return the label with the greatest one",
     probe="classes[scores.argmax(dim=-1)] -> scores",
 )
 
@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "labels-regressed",
-    "your probe fits the label as a number and rounds: classes have no order, so each gets a column of its own",
+    "your probe fits the label as a number and rounds; give each class a column, as classes have no order",
     probe=[
         "torch.eye(len(classes), dtype=x.dtype, device=x.device)[number] -> number[:, None].to(x.dtype)",
         "scores.argmax(dim=-1) -> scores[:, 0].round().long().clamp(0, len(classes) - 1)",
@@ -38,7 +38,7 @@ mistake(
 
 mistake(
     "nearest-mean",
-    "your probe takes the class whose mean is nearest: ridge regression on one-hot labels is asked for",
+    "your probe takes the class whose mean is nearest; it should be ridge regression on one-hot labels",
     probe="""
         - weight = torch.linalg.solve(x.T @ x + penalty, x.T @ y)
         + means = torch.stack([x[number == one].mean(dim=0) for one in range(len(classes))])
@@ -50,13 +50,13 @@ mistake(
 
 mistake(
     "no-bias",
-    "your probe has no bias: the boundaries of all classes go through zero",
+    "your probe has no bias, so the boundaries of all classes go through zero",
     probe="x.mean(dim=0), y.mean(dim=0) -> torch.zeros_like(x[0]), torch.zeros_like(y[0])",
 )
 
 mistake(
     "bias-penalised",
-    "your bias is penalised like the weights: a column of ones has to be left out of the penalty",
+    "your bias is penalised like the weights; leave its column of ones out of the penalty",
     probe="""
         - x, y = x - x_mean, y - y_mean
         - penalty = ridge * torch.eye(x.size(1), dtype=x.dtype, device=x.device)
@@ -70,19 +70,19 @@ mistake(
 
 mistake(
     "shares-forgotten",
-    "your probe centres the one-hot rows and does not add their mean again: rare classes get too much",
+    "your probe centres the one-hot rows and does not add their mean again, so rare classes get too much",
     probe="(new.detach().double() - x_mean) @ weight + y_mean -> (new.detach().double() - x_mean) @ weight",
 )
 
 mistake(
     "new-features-not-centred",
-    "your probe is fitted to centred features and asked with features that are not",
+    "your probe is fitted to centred features and predicts from features that are not",
     probe="(new.detach().double() - x_mean) @ weight -> new.detach().double() @ weight",
 )
 
 mistake(
     "own-mean-of-the-new",
-    "your probe centres new features by their own mean: it has to be that of the examples it was fitted to",
+    "your probe centres new features by their own mean; it should use that of the examples it was fitted to",
     probe="new.detach().double() - x_mean -> new.detach().double() - new.detach().double().mean(dim=0)",
 )
 
@@ -94,7 +94,7 @@ mistake(
 
 mistake(
     "ridge-beside-a-mean",
-    "your ridge is next to a mean of squared errors: next to their sum it counts N times less",
+    "your ridge is added to a mean of squared errors, so it counts N times too much; add it to their sum",
     probe="""
         - penalty = ridge * torch.eye(x.size(1), dtype=x.dtype, device=x.device)
         + penalty = len(x) * ridge * torch.eye(x.size(1), dtype=x.dtype, device=x.device)
@@ -103,19 +103,19 @@ mistake(
 
 mistake(
     "ridge-everywhere",
-    "your ridge is added to every number of the matrix: it belongs on the diagonal",
+    "your ridge is added to every number of the matrix; add it on the diagonal only",
     probe="ridge * torch.eye(x.size(1), dtype=x.dtype, device=x.device) -> ridge",
 )
 
 mistake(
     "another-default",
-    "your ridge is 1 by default: it should be 1e-3",
+    "your ridge is 1 by default; it should be 1e-3",
     probe="ridge: float = 1e-3 -> ridge: float = 1.0",
 )
 
 mistake(
     "standardised",
-    "your features are divided by their deviation: ridge then means another thing",
+    "your features are divided by their deviation, so ridge means another thing",
     probe="""
         - x, y = x - x_mean, y - y_mean
         + deviation = x.std(dim=0, correction=0)
@@ -128,7 +128,7 @@ mistake(
 
 mistake(
     "squares-of-float32",
-    "your probe squares float32 features before they are centred: far from zero their differences are lost",
+    "your probe squares float32 features before they are centred, so far from zero their differences are lost",
     probe=[
         "features.detach().double() -> features.detach().float()",
         "x, y = x - x_mean, y - y_mean -> y = y - y_mean",
@@ -139,7 +139,7 @@ mistake(
 
 mistake(
     "centred-in-place",
-    "your probe centres the features in place: the caller's are changed",
+    "your probe centres the features in place, so the caller's are changed",
     probe="""
         - x, y = x - x_mean, y - y_mean
         + features.sub_(x_mean)
@@ -149,14 +149,14 @@ mistake(
 
 mistake(
     "features-read-again",
-    "your probe reads the features that it was fitted to again when it is asked, so it changes when they "
-    "do; compute their mean once, while it is fitted",
+    "your probe reads its training features again when it predicts, so it changes when they do; compute their "
+    "mean once",
     probe="new.detach().double() - x_mean -> new.detach().double() - features.detach().double().mean(dim=0)",
 )
 
 mistake(
     "asked-the-other-way",
-    "your probes share what they were fitted to: the newest fit overwrites the others",
+    "your probes share their fitted numbers, so the newest fit overwrites the others",
     probe="""
         - def predict(new: Tensor) -> Tensor:
         -     scores = (new.detach().double() - x_mean) @ weight + y_mean

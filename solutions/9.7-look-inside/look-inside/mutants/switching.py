@@ -3,7 +3,7 @@
 
 @mistake(
     "rows-for-columns",
-    "your zeros are in w_o's output: a head has columns of what w_o reads, and writes to all of it",
+    "your zeros are in w_o's output, to which every head writes; put them in the head's columns of its input",
     ablate_heads="register_forward_pre_hook -> register_forward_hook",
 )
 def silenced(columns, _, args, output):
@@ -12,19 +12,19 @@ def silenced(columns, _, args, output):
 
 mistake(
     "heads-interleaved",
-    "your heads have every H-th column: a head's columns lie next to each other",
+    "your heads have every H-th column; a head's columns should lie next to each other",
     ablate_heads="off.repeat_interleave(width) -> off.repeat(width)",
 )
 
 mistake(
     "others-off",
-    "your ablate_heads switches the other heads off, and keeps those that were named",
+    "your ablate_heads switches the other heads off, and leaves those that were named on",
     ablate_heads="off.repeat_interleave(width) -> ~off.repeat_interleave(width)",
 )
 
 mistake(
     "first-head-alone",
-    "your ablate_heads switches off the first of the heads alone",
+    "your ablate_heads switches off only the first of the heads",
     ablate_heads="off[heads] = True -> off[heads[:1]] = True",
 )
 
@@ -50,20 +50,20 @@ mistake(
 
 mistake(
     "layers-from-one",
-    "your layers are counted from 1: layer 0 is the first",
+    "your layers are counted from 1; layer 0 should be the first",
     ablate_heads="model.layers[layer] -> model.layers[layer - 1]",
 )
 
 mistake(
     "heads-from-one",
-    "your heads are counted from 1: head 0 is the first",
+    "your heads are counted from 1; head 0 should be the first",
     ablate_heads="off[heads] = True -> off[[head - 1 for head in heads]] = True",
 )
 
 
 @mistake(
     "queries-zeroed",
-    "your zeros are in the head's queries: it then looks everywhere alike, and still adds its values",
+    "your zeros are in the head's queries, so it looks everywhere alike, and still adds its values",
     ablate_heads="attention.w_o.register_forward_pre_hook -> attention.w_q.register_forward_hook",
 )
 def silenced(columns, _, args, output):
@@ -72,7 +72,7 @@ def silenced(columns, _, args, output):
 
 @mistake(
     "shared-values-zeroed",
-    "your zeros are in the values: where query heads share them, the neighbours go off, too",
+    "your zeros are in the values, so where query heads share them, the neighbours go off, too",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + shared = off.unflatten(0, (attention.w_v.out_features // width, -1)).any(dim=1).repeat_interleave(width)
@@ -85,7 +85,7 @@ def silenced(columns, _, args, output):
 
 mistake(
     "shared-heads-counted",
-    "your heads are those of keys and values: where query heads share them, each is named by its own number",
+    "your heads are those of keys and values; where query heads share them, each should have its own number",
     ablate_heads="""
         - columns = off.repeat_interleave(width)
         + group = attention.w_q.out_features // attention.w_v.out_features
@@ -96,7 +96,7 @@ mistake(
 
 @mistake(
     "bias-off-too",
-    "your w_o loses its bias, too: the bias belongs to no head",
+    "your w_o loses its bias, too; it should keep it, as the bias belongs to no head",
     ablate_heads="register_forward_pre_hook -> register_forward_hook",
 )
 def silenced(columns, module, args, _):
@@ -105,7 +105,7 @@ def silenced(columns, module, args, _):
 
 mistake(
     "means-for-zeros",
-    "your head's output becomes its mean over the positions: it counts as zero",
+    "your head's output becomes its mean over the positions; it should be zero",
     silenced="""
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + return (torch.where(columns.to(args[0].device), args[0].mean(dim=1, keepdim=True), args[0]), *args[1:])
@@ -114,7 +114,7 @@ mistake(
 
 mistake(
     "others-scaled-up",
-    "your other heads are scaled up as dropout does: they add what they did",
+    "your other heads are scaled up as dropout does; leave them as they are",
     silenced="""
         - return (args[0].masked_fill(columns.to(args[0].device), 0), *args[1:])
         + factor = len(columns) / max(1, int((~columns).sum()))
@@ -124,7 +124,8 @@ mistake(
 
 mistake(
     "first-part-with-heads",
-    "your attention is the first part of the layer that has heads: in a decoder that may be cross_attention",
+    "your attention is the first part of the layer that has heads, in a decoder perhaps cross_attention; take it "
+    "by name",
     ablate_heads="""
         - attention = block.attention if hasattr(block, "attention") else block.self_attention
         + attention = next(part for part in block.modules() if hasattr(part, "num_heads"))
@@ -133,7 +134,7 @@ mistake(
 
 mistake(
     "self-attention-unknown",
-    "your ablate_heads knows attention alone: a decoder's layer has self_attention",
+    "your ablate_heads knows only attention; it should find self_attention in a decoder's layer",
     ablate_heads="""
         - attention = block.attention if hasattr(block, "attention") else block.self_attention
         + attention = block.attention
@@ -142,7 +143,7 @@ mistake(
 
 mistake(
     "copy-silenced",
-    "your heads go off in a copy: the caller's model computes as before",
+    "your heads go off in a copy, so the caller's model computes as before",
     ablate_heads="model.layers -> copy.deepcopy(model).layers",
 )
 
@@ -162,7 +163,7 @@ mistake(
 
 mistake(
     "lost-with-an-exception",
-    "your undoing comes only after yield: an exception in the block skips it",
+    "your undoing comes only after yield, so an exception in the block skips it; put it into finally",
     ablate_heads="""
         - try:
         -     yield
@@ -192,13 +193,13 @@ mistake(
 
 mistake(
     "idle-hook-left",
-    "your hook stays behind and does nothing any more: it has to be removed",
+    "your hook stays and does nothing any more; remove it",
     ablate_heads="handle.remove() -> columns.fill_(False)",
 )
 
 mistake(
     "other-parameter-left",
-    "your w_o gets its old numbers back in a new parameter: an optimizer keeps updating the old one",
+    "your w_o gets its old numbers back in a new parameter, so an optimizer keeps updating the old one",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -216,7 +217,7 @@ mistake(
 
 mistake(
     "scaled-and-back",
-    "your columns of w_o are scaled down and up again: rounding is not undone",
+    "your columns of w_o are scaled down and up again, so rounding changes them",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -236,7 +237,7 @@ mistake(
 
 mistake(
     "zeroed-and-kept-by-name",
-    "your saved weight of w_o is a reference, not a copy: it has the zeros, too",
+    "your saved weight of w_o is a reference, not a copy, so it has the zeros, too",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -254,7 +255,7 @@ mistake(
 
 mistake(
     "put-back-in-order",
-    "your heads are saved one by one and put back in the same order: one that is named twice is saved as zeros",
+    "your heads are saved one by one and put back in the same order, so one that is named twice stays zero",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -276,13 +277,13 @@ mistake(
 
 mistake(
     "all-hooks-removed",
-    "your block removes all hooks of w_o at its end: those of an outer block are among them",
+    "your block removes all hooks of w_o at its end, so those of an outer block go, too",
     ablate_heads="handle.remove() -> attention.w_o._forward_pre_hooks.clear()",
 )
 
 mistake(
     "newest-block-counts",
-    "your blocks overwrite each other: of two around the same layer the inner one alone counts",
+    "your blocks overwrite each other, so of two around the same layer only the inner one counts",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + outer = dict(attention.w_o._forward_pre_hooks)
@@ -297,7 +298,7 @@ mistake(
 
 mistake(
     "heads-not-looked-at",
-    "your heads are not checked: there are no columns past the last, and nothing is switched off",
+    "your heads are not checked, so for one past the last nothing is switched off; raise ValueError",
     ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
@@ -307,13 +308,13 @@ mistake(
 
 mistake(
     "negative-heads-taken",
-    "your negative heads are counted from the last one: heads are 0 to num_heads - 1",
+    "your negative heads are counted from the last one; only 0 to num_heads - 1 should be allowed",
     ablate_heads="0 <= head < attention.num_heads -> head < attention.num_heads",
 )
 
 mistake(
     "index-error",
-    "your heads that are not there end in torch's own IndexError: ValueError is asked for",
+    "your heads that do not exist end in torch's own IndexError; raise ValueError",
     ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
@@ -322,7 +323,7 @@ mistake(
 
 mistake(
     "refused-too-late",
-    "your zeros are set before you see that another head is not there: they stay",
+    "your zeros are set before another head is found not to exist, so they stay; check all heads first",
     ablate_heads="""
         - if any(not 0 <= head < attention.num_heads for head in heads):
         -     raise ValueError(f"heads {heads} of {attention.num_heads}")
@@ -350,7 +351,7 @@ mistake(
 
 mistake(
     "parameters-frozen",
-    "your w_o no longer trains after the block: its requires_grad stays off",
+    "your w_o no longer trains after the block, as its requires_grad stays off",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))

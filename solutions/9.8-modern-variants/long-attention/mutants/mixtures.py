@@ -5,7 +5,7 @@ E and F are [k, max_len]: they sum over positions, so that k keys and values are
 
 mistake(
     "keys-alone-mixed",
-    "your values are mixed with key_projection: they have a mixture of their own",
+    "your values are mixed with key_projection; they should be mixed with value_projection",
     Linformer="self.value_projection[:, :T] -> self.key_projection[:, :T]",
 )
 
@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "last-columns",
-    "your short sequences take the last columns of the mixtures: they take the first T",
+    "your short sequences take the last columns of the mixtures; they should take the first T",
     Linformer=[
         "self.key_projection[:, :T] -> self.key_projection[:, -T:]",
         "self.value_projection[:, :T] -> self.value_projection[:, -T:]",
@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "whole-mixtures",
-    "your mixtures need max_len positions: a shorter sequence uses their first T columns",
+    "your mixtures need max_len positions; a shorter sequence should use their first T columns",
     Linformer=[
         "self.key_projection[:, :T] -> self.key_projection",
         "self.value_projection[:, :T] -> self.value_projection",
@@ -38,7 +38,7 @@ mistake(
 
 mistake(
     "mixtures-averaged",
-    "your mixtures are divided by the length: they are sums, with the weights that the parameters have",
+    "your mixtures are divided by the length; they should be sums, with the weights that the parameters have",
     Linformer=[
         "self.key_projection[:, :T] @ key -> self.key_projection[:, :T] @ key / T",
         "self.value_projection[:, :T] @ value -> self.value_projection[:, :T] @ value / T",
@@ -47,7 +47,7 @@ mistake(
 
 mistake(
     "mixtures-softmaxed",
-    "your mixtures are softmaxed over positions: the parameters are the weights, as they are",
+    "your mixtures are softmaxed over positions; use the parameters as weights, as they are",
     Linformer=[
         "self.key_projection[:, :T] -> self.key_projection[:, :T].softmax(dim=-1)",
         "self.value_projection[:, :T] -> self.value_projection[:, :T].softmax(dim=-1)",
@@ -56,31 +56,31 @@ mistake(
 
 mistake(
     "not-scaled",
-    "your scores are not scaled: divide them by the square root of the head's width",
+    "your scores are not scaled; divide them by the square root of the head's width",
     Linformer="query @ key.mT * query.shape[-1] ** -0.5 -> query @ key.mT",
 )
 
 mistake(
     "scaled-by-d-model",
-    "your scores are divided by sqrt(D): a head is D / H wide",
+    "your scores are divided by sqrt(D); divide by sqrt(D / H), as a head is D / H wide",
     Linformer="query.shape[-1] -> x.shape[-1]",
 )
 
 mistake(
     "scaled-by-k",
-    "your scores are divided by sqrt(k): the head's width counts, not the number of mixtures",
+    "your scores are divided by sqrt(k), the number of mixtures; divide by the root of the head's width",
     Linformer="query.shape[-1] -> key.shape[-2]",
 )
 
 mistake(
     "softmax-over-queries",
-    "your softmax runs over queries: it runs over the k mixtures",
+    "your softmax runs over queries; it should run over the k mixtures",
     Linformer="scores.softmax(dim=-1) -> scores.softmax(dim=-2)",
 )
 
 mistake(
     "heads-of-rows",
-    "your heads are cut by a reshape to [B, H, T, D / H]: split the width, then move the axis of heads",
+    "your heads are cut by a reshape to [B, H, T, D / H]; split the width, then move the axis of heads",
     Linformer="""
         - query, key, value = (
         -     y.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for y in (query, key, value)
@@ -106,25 +106,25 @@ mistake(
 
 mistake(
     "output-forgotten",
-    "your heads are returned as they are: w_o comes last",
+    "your heads are returned as they are; pass them through w_o last",
     Linformer="self.w_o(heads.transpose(1, 2).flatten(2)) -> heads.transpose(1, 2).flatten(2)",
 )
 
 mistake(
     "value-of-the-key",
-    "your values come from w_k: they have a projection of their own",
+    "your values come from w_k; they should come from w_v",
     Linformer="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_q(x), self.w_k(x), self.w_k(x)",
 )
 
 mistake(
     "residual-added",
-    "your layer adds x to its output: it is attention alone",
+    "your layer adds x to its output; it should be only attention",
     Linformer="self.w_o(heads.transpose(1, 2).flatten(2)) -> x + self.w_o(heads.transpose(1, 2).flatten(2))",
 )
 
 mistake(
     "queries-mixed",
-    "your queries are mixed down as well: every position asks, so k positions come back",
+    "your queries are mixed down as well, so only k positions come back; leave the queries as they are",
     Linformer="""
         - key = self.key_projection[:, :T] @ key  # [B, k, D]
         + query = self.key_projection[:, :T] @ query
@@ -134,7 +134,7 @@ mistake(
 
 mistake(
     "mask-ignored",
-    "your mask does nothing: keys and values of padding are 0 in every mixture",
+    "your mask does nothing; keys and values of padding should be 0 in every mixture",
     Linformer="""
         - if mask is not None:
         -     key, value = (y.masked_fill(~mask.unsqueeze(-1), 0.0) for y in (key, value))
@@ -143,7 +143,7 @@ mistake(
 
 mistake(
     "mask-upside-down",
-    "your mask blots out the real positions: True is what stays",
+    "your mask blots out the real positions; it should keep those where it is True",
     Linformer="~mask.unsqueeze(-1) -> mask.unsqueeze(-1)",
 )
 
@@ -167,7 +167,7 @@ mistake(
 
 mistake(
     "x-blotted-out",
-    "your mask sets x to 0: then w_k and w_v add their biases, and padding is in every mixture again",
+    "your mask sets x to 0, but w_k and w_v add their biases, so padding is in every mixture again",
     Linformer="""
         - query, key, value = self.w_q(x), self.w_k(x), self.w_v(x)
         - if mask is not None:
@@ -179,13 +179,13 @@ mistake(
 
 mistake(
     "mask-filled-with-infinity",
-    "your padding is filled with -inf, as scores are: a mixture of it is infinite, or not a number",
+    "your padding is filled with -inf, as scores are, so a mixture of it is infinite, or not a number",
     Linformer="y.masked_fill(~mask.unsqueeze(-1), 0.0) -> y.masked_fill(~mask.unsqueeze(-1), -torch.inf)",
 )
 
 mistake(
     "mixtures-for-each-head",
-    "your mixtures are [H, k, max_len]: one of each is shared by all heads",
+    "your mixtures are [H, k, max_len]; all heads should share one of each, [k, max_len]",
     Linformer="""
         - self.key_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
         - self.value_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
@@ -204,7 +204,7 @@ mistake(
 
 mistake(
     "mixtures-transposed",
-    "your mixtures are [max_len, k]: k rows, a column for each position",
+    "your mixtures are [max_len, k]; they should have k rows, and a column for each position",
     Linformer="""
         - self.key_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
         - self.value_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
@@ -219,7 +219,7 @@ mistake(
 
 mistake(
     "mixtures-not-learned",
-    "your mixtures are plain tensors: they are parameters, and learn",
+    "your mixtures are plain tensors; make them parameters, so that they learn",
     Linformer="""
         - self.key_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
         - self.value_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
@@ -230,7 +230,7 @@ mistake(
 
 mistake(
     "mixtures-with-biases",
-    "your mixtures are linear layers with biases: they have k · max_len numbers and no others",
+    "your mixtures are linear layers with biases; they should have k · max_len numbers and no others",
     Linformer="""
         - self.key_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
         - self.value_projection = nn.Parameter(torch.randn(k, max_len) * max_len**-0.5)
@@ -248,7 +248,7 @@ mistake(
 
 mistake(
     "projections-without-biases",
-    "your w_q, w_k, w_v and w_o have no biases: here they do",
+    "your w_q, w_k, w_v and w_o have no biases; here they should have them",
     Linformer="""
         - self.w_q = nn.Linear(d_model, d_model)
         - self.w_k = nn.Linear(d_model, d_model)
@@ -263,7 +263,7 @@ mistake(
 
 mistake(
     "mixtures-detached",
-    "your mixtures take no gradient: they are parameters, and learn",
+    "your mixtures get no gradient; they should learn, as parameters do",
     Linformer="""
         - key = self.key_projection[:, :T] @ key  # [B, k, D]
         - value = self.value_projection[:, :T] @ value
@@ -274,7 +274,7 @@ mistake(
 
 mistake(
     "viewed",
-    "your heads are cut by view from a tensor that was transposed: it need not be contiguous in memory",
+    "your heads are cut by view from a transposed tensor, which need not be contiguous in memory; use reshape",
     Linformer="""
         - T = x.shape[1]
         + T = x.shape[1]
@@ -284,7 +284,7 @@ mistake(
 
 mistake(
     "float32-made",
-    "your layer turns x into float32: a model in float64 computes in float64",
+    "your layer turns x into float32; a model in float64 should compute in float64",
     Linformer="""
         - return self.w_o(heads.transpose(1, 2).flatten(2))
         + return self.w_o(heads.transpose(1, 2).flatten(2)).float()

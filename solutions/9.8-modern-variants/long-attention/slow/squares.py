@@ -5,7 +5,7 @@ Keys and values multiplied first are one small matrix for all queries; from the 
 
 mistake(
     "all-pairs",
-    "you multiply all queries with all keys: multiply keys with values first, then queries with that",
+    "you multiply all queries with all keys; multiply keys with values first, then queries with that",
     linear_attention=[
         "sums = q @ k.sum(dim=-2).unsqueeze(-1) -> weights = q @ k.mT",
         "q @ (k.mT @ v) / sums -> weights / weights.sum(dim=-1, keepdim=True) @ v",
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "all-pairs-masked",
-    "you multiply all queries with all keys and mask half of it: sum over what lies before, block by block",
+    "you multiply all queries with all keys and mask half of it; sum over earlier keys, block by block",
     linear_attention="""
         - return _from_the_left(q, k, v).to(query.dtype)
         + weights = (q @ k.mT).tril()

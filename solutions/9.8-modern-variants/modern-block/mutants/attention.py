@@ -5,7 +5,7 @@ Query head h reads the head of keys and values h // (H / G); queries and keys ar
 
 mistake(
     "heads-repeated-in-turn",
-    "your shared heads lie as 0 1 0 1: neighbours share, so 0 0 1 1 is wanted (repeat_interleave)",
+    "your shared heads lie as 0 1 0 1; they should lie as 0 0 1 1, which repeat_interleave makes",
     GroupedQueryAttention=[
         "k.repeat_interleave(self.groups, dim=1) -> k.repeat(1, self.groups, 1, 1)",
         "v.repeat_interleave(self.groups, dim=1) -> v.repeat(1, self.groups, 1, 1)",
@@ -14,13 +14,13 @@ mistake(
 
 mistake(
     "keys-in-turn",
-    "your keys are shared as 0 1 0 1 and your values as 0 0 1 1: a head's keys and values belong together",
+    "your keys are shared as 0 1 0 1 and your values as 0 0 1 1; a head's keys and values should belong together",
     GroupedQueryAttention="k.repeat_interleave(self.groups, dim=1) -> k.repeat(1, self.groups, 1, 1)",
 )
 
 mistake(
     "first-head-for-all",
-    "your query heads all read the first head of keys and values: each group has its own",
+    "your query heads all read the first head of keys and values; each group should read its own",
     GroupedQueryAttention=[
         "k.repeat_interleave(self.groups, dim=1) -> k[:, :1].expand(-1, q.size(1), -1, -1)",
         "v.repeat_interleave(self.groups, dim=1) -> v[:, :1].expand(-1, q.size(1), -1, -1)",
@@ -29,20 +29,20 @@ mistake(
 
 mistake(
     "heads-not-put-back",
-    "your heads are not put side by side again: the axis of heads has to come after that of time first",
+    "your heads are not put side by side again; move the axis of heads after that of time first",
     GroupedQueryAttention="mixed.transpose(1, 2).flatten(2) -> mixed.transpose(2, 3).reshape(x.shape)",
     costs="numbers of all positions are mixed, so that attention is right for a single position alone",
 )
 
 mistake(
     "output-not-projected",
-    "your heads are returned as they are: w_o is to mix them",
+    "your heads are returned as they are; w_o should mix them",
     GroupedQueryAttention="self.w_o(mixed.transpose(1, 2).flatten(2)) -> mixed.transpose(1, 2).flatten(2)",
 )
 
 mistake(
     "halves-turned",
-    "your rotation pairs column i with i + d/2: neighbours, 2i and 2i + 1, are a pair",
+    "your rotation pairs column i with i + d/2; neighbours, 2i and 2i + 1, should be a pair",
     rotate="""
         - a, b = x[..., 0::2], x[..., 1::2]
         - return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
@@ -53,13 +53,13 @@ mistake(
 
 mistake(
     "turned-back",
-    "your rotation goes the other way: the sign of the sine is wrong",
+    "your rotation goes the other way, as the sign of the sine is wrong",
     rotate="a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin",
 )
 
 mistake(
     "not-turned",
-    "your queries and keys are not turned: nothing tells where they are",
+    "your queries and keys are not turned, so nothing tells where they are",
     GroupedQueryAttention=[
         "rotate(self._heads(self.w_q(x)), positions) -> self._heads(self.w_q(x))",
         "rotate(self._heads(self.w_k(x)), positions) -> self._heads(self.w_k(x))",
@@ -68,19 +68,19 @@ mistake(
 
 mistake(
     "queries-alone-turned",
-    "your keys are not turned, only queries: scores depend on the query's place, not on the distance",
+    "your keys are not turned, only queries, so scores depend on the query's place, not on the distance",
     GroupedQueryAttention="rotate(self._heads(self.w_k(x)), positions) -> self._heads(self.w_k(x))",
 )
 
 mistake(
     "values-turned",
-    "your values are turned as well: only queries and keys are",
+    "your values are turned as well; only queries and keys should be",
     GroupedQueryAttention="self._heads(self.w_v(x)) -> rotate(self._heads(self.w_v(x)), positions)",
 )
 
 mistake(
     "turned-before-the-split",
-    "your queries and keys are turned before they are split: the frequencies are those of a head's width",
+    "your queries and keys are turned before they are split; the frequencies should be those of a head's width",
     GroupedQueryAttention=[
         "rotate(self._heads(self.w_q(x)), positions) -> self._heads(rotate(self.w_q(x), positions))",
         "rotate(self._heads(self.w_k(x)), positions) -> self._heads(rotate(self.w_k(x), positions))",
@@ -88,7 +88,7 @@ mistake(
 )
 
 
-@mistake("other-base", "your rotation's base is 5e5, not 10000")
+@mistake("other-base", "your rotation's base is 5e5; it should be 10000")
 def rotate(x, positions, base=10000.0):
     d = x.size(-1)
     angle_dtype = torch.promote_types(x.dtype, torch.float32)
@@ -101,7 +101,7 @@ def rotate(x, positions, base=10000.0):
 
 mistake(
     "angles-end",
-    "your angles end with position 100: whatever comes after it is turned as far",
+    "your angles end with position 100, so every later position is turned by the same angle",
     GroupedQueryAttention="""
         - positions = torch.arange(start, start + x.size(1), device=x.device)
         + positions = torch.arange(start, start + x.size(1), device=x.device).clamp(max=100)
@@ -110,13 +110,13 @@ mistake(
 
 mistake(
     "scaled-by-the-model",
-    "your scores are divided by the root of d_model: a head's width is what counts",
+    "your scores are divided by the root of d_model; divide by the root of a head's width",
     GroupedQueryAttention="values, mask -> values, mask, scale=x.size(-1) ** -0.5",
 )
 
 mistake(
     "no-mask",
-    "your attention has no causal mask: every position sees what comes after it",
+    "your attention has no causal mask, so every position sees those after it",
     GroupedQueryAttention="values, mask -> values",
 )
 
@@ -131,7 +131,7 @@ mistake(
 
 mistake(
     "detached-keys",
-    "your keys and values are cut from the graph where attention uses them: w_k and w_v never learn",
+    "your keys and values are cut from the graph where attention uses them, so w_k and w_v never learn",
     GroupedQueryAttention="""
         - keys = k.repeat_interleave(self.groups, dim=1)  # query head h reads head h // groups
         - values = v.repeat_interleave(self.groups, dim=1)
@@ -159,7 +159,7 @@ mistake(
 
 @mistake(
     "any-number-of-heads",
-    "your attention takes any numbers of heads: those that do not divide raise ValueError",
+    "your attention takes any numbers of heads; raise ValueError for those that do not divide",
 )
 class GroupedQueryAttention:
     def __init__(self, d_model, num_heads, num_kv_heads):

@@ -5,13 +5,13 @@ New positions come after the cached ones: they are turned so, see all that is ca
 
 mistake(
     "positions-begin-anew",
-    "your new positions begin with 0 after a cache: the first of them comes after what is cached",
+    "your new positions begin with 0 after a cache; the first of them should come after the cached ones",
     GroupedQueryAttention="start, start + x.size(1) -> x.size(1)",
 )
 
 mistake(
     "mask-not-moved",
-    "your mask after a cache begins at its first key: it has to move right by what is cached",
+    "your mask after a cache begins at its first key; move it right by the number of cached positions",
     GroupedQueryAttention="""
         - mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(start)
         + mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril()
@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "only-new-ones-kept",
-    "your cache holds the keys and values of the latest call alone: it has to grow",
+    "your cache holds the keys and values of only the latest call; it should grow",
     GroupedQueryAttention="""
         - k = rotate(self._heads(self.w_k(x)), positions)
         - v = self._heads(self.w_v(x))
@@ -44,7 +44,7 @@ mistake(
 
 mistake(
     "cache-forgets",
-    "your cache holds the latest 64 positions alone: all that was read has to be in it",
+    "your cache holds only the latest 64 positions; it should hold every position that was read",
     GroupedQueryAttention="(k, v) -> (k[:, :, -64:], v[:, :, -64:])",
 )
 
@@ -60,7 +60,7 @@ mistake(
 
 mistake(
     "copies-kept",
-    "your cache holds the heads after they were copied: kept once each, it is H / G times smaller",
+    "your cache holds the heads after they were copied; hold them once each, which is H / G times smaller",
     GroupedQueryAttention="""
         - k = rotate(self._heads(self.w_k(x)), positions)
         - v = self._heads(self.w_v(x))
@@ -84,7 +84,8 @@ mistake(
 
 mistake(
     "cache-changed",
-    "your model writes into the list that it was given as a cache: the caller may want to continue from it again",
+    "your model writes into the list given as a cache; make a new one, as the caller may continue from the old "
+    "one again",
     ModernLM="""
         - new = []
         - for layer, past in zip(self.layers, pasts, strict=True):
@@ -99,7 +100,7 @@ mistake(
 
 mistake(
     "last-layers-cache",
-    "your layers all continue from one cache, the last layer's: each has its own",
+    "your layers all continue from one cache, the last layer's; each should have its own",
     ModernLM="self.head(self.norm(x)), new -> self.head(self.norm(x)), new[-1:] * len(new)",
 )
 

@@ -5,7 +5,7 @@ Each sublayer reads a norm of the stream and is added to it; feed_forward is lin
 
 mistake(
     "gate-and-linear1-exchanged",
-    "your gate and linear1 have each other's work: silu is applied to gate(x)",
+    "your gate and linear1 have each other's work; apply silu to gate(x)",
     FeedForward="F.silu(self.gate(x)) * self.linear1(x) -> self.gate(x) * F.silu(self.linear1(x))",
 )
 
@@ -17,19 +17,19 @@ mistake(
 
 mistake(
     "sigmoid-gate",
-    "your gate is a plain sigmoid: silu(a) is a · sigmoid(a)",
+    "your gate is a plain sigmoid; it should be silu(a), a · sigmoid(a)",
     FeedForward="F.silu(self.gate(x)) -> F.sigmoid(self.gate(x))",
 )
 
 mistake(
     "gelu-gate",
-    "your gate goes through gelu, which makes it GEGLU: SwiGLU has silu",
+    "your gate goes through gelu, which makes it GEGLU; SwiGLU should have silu",
     FeedForward="F.silu(self.gate(x)) -> F.gelu(self.gate(x))",
 )
 
 mistake(
     "feed-forward-with-biases",
-    "your feed-forward network has biases: nothing in this model has",
+    "your feed-forward network has biases; nothing in this model should have any",
     FeedForward=[
         "self.gate = nn.Linear(d_model, d_ff, bias=False) -> self.gate = nn.Linear(d_model, d_ff)",
         "self.linear1 = nn.Linear(d_model, d_ff, bias=False) -> self.linear1 = nn.Linear(d_model, d_ff)",
@@ -39,7 +39,7 @@ mistake(
 
 mistake(
     "head-shared-with-tokens",
-    "your head has the weight of the embedding: here it has one of its own",
+    "your head has the weight of the embedding; here it should have one of its own",
     ModernLM="""
         - self.head = nn.Linear(d_model, vocab_size, bias=False)
         + self.head = nn.Linear(d_model, vocab_size, bias=False)
@@ -49,7 +49,7 @@ mistake(
 
 mistake(
     "one-layer-many-times",
-    "your layers are one layer many times: each has parameters of its own",
+    "your layers are one layer many times; each should have parameters of its own",
     ModernLM="""
         - self.layers = nn.ModuleList(Layer(d_model, num_heads, num_kv_heads, d_ff) for _ in range(num_layers))
         + self.layers = nn.ModuleList([Layer(d_model, num_heads, num_kv_heads, d_ff)] * num_layers)
@@ -58,7 +58,7 @@ mistake(
 
 mistake(
     "normed-afterwards",
-    "your norms come after the sum, as in 2017: what a sublayer reads is normalised, the stream is not",
+    "your norms come after the sum, as in 2017; normalise a sublayer's input, and leave the stream as it is",
     Layer=[
         "self.norm1(x) -> x",
         "x + attended -> self.norm1(x + attended)",
@@ -68,7 +68,7 @@ mistake(
 
 mistake(
     "norms-exchanged",
-    "your norm1 and norm2 are exchanged: norm1 is attention's",
+    "your norm1 and norm2 are exchanged; norm1 should be attention's",
     Layer=[
         "self.norm1(x) -> self.norm2(x)",
         "self.norm2(x) -> self.norm1(x)",
@@ -77,7 +77,7 @@ mistake(
 
 mistake(
     "residual-of-the-norm",
-    "your sublayers are added to what the norm made: the stream goes on as it was",
+    "your sublayers are added to the norm's output; add them to the stream as it was",
     Layer="""
         - attended, past = self.attention(self.norm1(x), past)
         - x = x + attended
@@ -91,7 +91,7 @@ mistake(
 
 mistake(
     "no-residual",
-    "your layers pass on what a sublayer gives: it is added to the stream",
+    "your layers pass on only a sublayer's output; add it to the stream",
     Layer="""
         - x = x + attended
         - return x + self.feed_forward(self.norm2(x)), past
@@ -101,7 +101,7 @@ mistake(
 
 mistake(
     "side-by-side",
-    "your attention and feed_forward read the same stream: the latter reads what the former has added to",
+    "your attention and feed_forward read the same stream; feed_forward should read it after attention was added",
     Layer="""
         - x = x + attended
         - return x + self.feed_forward(self.norm2(x)), past
@@ -113,19 +113,19 @@ mistake("no-last-norm", "your model has no norm in front of its head", ModernLM=
 
 mistake(
     "embeddings-scaled",
-    "your embeddings are multiplied by the root of d_model: here they are taken as they are",
+    "your embeddings are multiplied by the root of d_model; here they should be taken as they are",
     ModernLM="self.tokens(tokens) -> self.tokens(tokens) * self.tokens.embedding_dim**0.5",
 )
 
 mistake(
     "probabilities-returned",
-    "your model returns probabilities: logits are asked for",
+    "your model returns probabilities; it should return logits",
     ModernLM="self.head(self.norm(x)) -> self.head(self.norm(x)).softmax(-1)",
 )
 
 mistake(
     "nothing-is-learned",
-    "your model computes without gradients: no parameter can learn",
+    "your model computes without gradients, so no parameter can learn",
     ModernLM="""
         - x = self.tokens(tokens)  # [B, T, D]
         + x = self.tokens(tokens).detach()  # [B, T, D]

@@ -5,7 +5,7 @@ Each position is divided by the root of the mean of its squares, eps under the r
 
 mistake(
     "mean-subtracted",
-    "your norm subtracts the mean as LayerNorm does: RMSNorm leaves it in",
+    "your norm subtracts the mean as LayerNorm does; RMSNorm should leave it in",
     RMSNorm="""
         - wide = x.to(torch.promote_types(x.dtype, torch.float32))
         + wide = x.to(torch.promote_types(x.dtype, torch.float32))
@@ -21,13 +21,13 @@ mistake(
 
 mistake(
     "sum-for-mean",
-    "your norm divides by the vector's length: the mean of the squares is wanted, not their sum",
+    "your norm divides by the vector's length; take the mean of the squares, not their sum",
     RMSNorm="wide.square().mean(dim=-1, keepdim=True) -> wide.square().sum(dim=-1, keepdim=True)",
 )
 
 mistake(
     "one-mean-for-all",
-    "your norm takes one mean over the whole tensor: each position has its own",
+    "your norm takes one mean over the whole tensor; each position should have its own",
     RMSNorm="wide.square().mean(dim=-1, keepdim=True) -> wide.square().mean()",
 )
 
@@ -42,25 +42,25 @@ mistake(
 
 mistake(
     "eps-beside-the-root",
-    "your eps is added to the root: it belongs under it, to the mean of the squares",
+    "your eps is added to the root; add it under the root, to the mean of the squares",
     RMSNorm="wide * torch.rsqrt(mean_square + self.eps) -> wide / (mean_square.sqrt() + self.eps)",
 )
 
 mistake(
     "eps-not-used",
-    "your norm does not use the eps it is given: it belongs under the root, to the mean of the squares",
+    "your norm does not use the eps it is given; add it under the root, to the mean of the squares",
     RMSNorm="mean_square + self.eps -> mean_square",
 )
 
 mistake(
     "squares-in-half",
-    "your norm squares in the dtype of x: in float16 that overflows, in bfloat16 it rounds away",
+    "your norm squares in the dtype of x, so float16 overflows and bfloat16 rounds; square in float32 at least",
     RMSNorm="x.to(torch.promote_types(x.dtype, torch.float32)) -> x",
 )
 
 mistake(
     "norm-gives-float32",
-    "your norm computes in float32 and stays there: the output has the dtype of x",
+    "your norm computes in float32 and stays there; the output should have the dtype of x",
     RMSNorm="""
         - return (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype) * self.weight
         + return wide * torch.rsqrt(mean_square + self.eps) * self.weight.to(wide.dtype)
@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "norm-with-bias",
-    "your norm has a bias: its weight is the only parameter",
+    "your norm has a bias; its weight should be the only parameter",
     RMSNorm="""
         - self.weight = nn.Parameter(torch.ones(d_model))
         + self.weight = nn.Parameter(torch.ones(d_model))
@@ -81,7 +81,7 @@ mistake(
 )
 
 
-@mistake("torchs-own-norm", "your norm is torch's own: it is what you are to write")
+@mistake("torchs-own-norm", "your norm is torch's own, which is what you are to write")
 class RMSNorm(nn.RMSNorm):
     def __init__(self, d_model, eps=1e-6):
         super().__init__(d_model, eps=eps)
@@ -92,13 +92,13 @@ class RMSNorm(nn.RMSNorm):
 
 mistake(
     "root-detached",
-    "your root is cut from the graph: it depends on x as well, and gradients go through it",
+    "your root is cut from the graph; gradients should go through it, as it depends on x as well",
     RMSNorm="wide.square() -> wide.detach().square()",
 )
 
 mistake(
     "norm-in-place",
-    "your norm writes into x itself: the stream that it reads is changed too",
+    "your norm writes into x itself, so the stream that it reads is changed too",
     RMSNorm="""
         - return (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype) * self.weight
         + factor = torch.rsqrt(mean_square + self.eps)
@@ -106,4 +106,10 @@ mistake(
         +     return (wide * factor).to(x.dtype) * self.weight
         + return wide.mul_(factor).to(x.dtype) * self.weight
     """,
+)
+
+mistake(
+    "divided-by-rsqrt",
+    "your norm divides by rsqrt, which multiplies by the root; it should divide by the root, or multiply by rsqrt",
+    RMSNorm="wide * torch.rsqrt -> wide / torch.rsqrt",
 )

@@ -5,43 +5,43 @@ Row by row, from left to right; in a patch one channel after the other, each row
 
 mistake(
     "columns-first",
-    "your patches come column by column: those of the topmost row come first, from left to right",
+    "your patches come column by column; those of the topmost row should come first, from left to right",
     patchify="cut.permute(0, 2, 4, 1, 3, 5) -> cut.permute(0, 4, 2, 1, 3, 5)",
 )
 
 mistake(
     "channels-last",
-    "your patches hold the channels of each pixel side by side: all of the first channel comes first",
+    "your patches hold the channels of each pixel side by side; all of the first channel should come first",
     patchify="cut.permute(0, 2, 4, 1, 3, 5) -> cut.permute(0, 2, 4, 3, 5, 1)",
 )
 
 mistake(
     "columns-first-inside",
-    "your patches hold each channel's pixels column by column: height and width are exchanged in a patch",
+    "your patches hold each channel's pixels column by column; they should hold them row by row",
     patchify="cut.permute(0, 2, 4, 1, 3, 5) -> cut.permute(0, 2, 4, 1, 5, 3)",
 )
 
 mistake(
     "strips",
-    "your patches are strips of pixels: without a permutation, reshape only counts on along the rows",
+    "your patches are strips of pixels, as reshape only counts on along the rows; permute the axes before it",
     patchify="cut.permute(0, 2, 4, 1, 3, 5).reshape -> cut.reshape",
 )
 
 mistake(
     "channels-apart",
-    "your patches are cut from each channel alone, and channels are mixed up with patches",
+    "your patches are cut from each channel by itself, so channels are mixed up with patches",
     patchify="cut.permute(0, 2, 4, 1, 3, 5) -> cut.permute(0, 1, 2, 4, 3, 5)",
 )
 
 mistake(
     "sides-exchanged",
-    "your patchify takes the height for the width: only square images are cut right",
+    "your patchify takes the height for the width, so only square images are cut right",
     patchify="H, W = images.shape -> W, H = images.shape",
 )
 
 mistake(
     "remainder-cut-off",
-    "your patchify drops the pixels that fill no patch: sides that are not multiple have to be a ValueError",
+    "your patchify drops the pixels that fill no patch; raise ValueError when a side is not a multiple of size",
     patchify="""
         - if H % size or W % size:
         -     raise ValueError(f"an image of {H} x {W} pixels cannot be cut into patches of {size} x {size}")
@@ -51,7 +51,7 @@ mistake(
 
 mistake(
     "reshape-complains",
-    "your patchify leaves it to reshape to complain about sides: that is a RuntimeError, not a ValueError",
+    "your patchify lets reshape complain about sides, with a RuntimeError; raise ValueError",
     patchify="""
         - if H % size or W % size:
         -     raise ValueError(f"an image of {H} x {W} pixels cannot be cut into patches of {size} x {size}")
@@ -60,34 +60,34 @@ mistake(
 
 mistake(
     "grid-kept",
-    "your patches are in a grid of rows and columns: N of them in one axis are wanted",
+    "your patches are in a grid of rows and columns; they should be in one axis of N",
     patchify="-1, C * size * size -> H // size, W // size, -1",
     costs="every check of patches compares [B, N, C · size²]",
 )
 
 mistake(
     "numbers-not-joined",
-    "your patches are still images of [C, size, size]: their numbers have to lie in one axis",
+    "your patches are still images of [C, size, size]; their numbers should lie in one axis",
     patchify="C * size * size -> C, size, size",
     costs="every check of patches compares [B, N, C · size²]",
 )
 
 mistake(
     "batch-joined",
-    "your patches of all images lie in one axis: which image they belong to is lost",
+    "your patches of all images lie in one axis, so the image of each is lost; keep the batch axis",
     patchify="B, -1, C * size * size -> -1, C * size * size",
     costs="every check of patches compares [B, N, C · size²]",
 )
 
 mistake(
     "patches-detached",
-    "your patches are cut off from the images: no gradient goes back through the cutting",
+    "your patches are cut off from the images, so no gradient goes back through the cutting",
     patchify="images.reshape -> images.detach().reshape",
 )
 
 mistake(
     "filled-in-float32",
-    "your patches are float32 whatever the images are: a tensor to be filled needs their dtype",
+    "your patches are float32 whatever the images are; make the tensor that you fill in the images' dtype",
     patchify="""
         - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
         + patches = torch.zeros(B, (H // size) * (W // size), C * size * size)
@@ -99,7 +99,7 @@ mistake(
 
 @mistake(
     "numbers-before-patches",
-    "your patches come after their numbers, as torch's unfold has them: [B, C · size², N] lacks a transpose",
+    "your patches come after their numbers, [B, C · size², N], as torch's unfold has them; transpose them",
     costs="every check of patches compares [B, N, C · size²]",
 )
 def patchify(images, size):
@@ -110,7 +110,7 @@ def patchify(images, size):
 
 mistake(
     "sides-asserted",
-    "your patchify asserts that the sides fit: that is an AssertionError, not a ValueError",
+    "your patchify asserts that the sides fit, which is an AssertionError; raise ValueError",
     patchify="""
         - if H % size or W % size:
         -     raise ValueError(f"an image of {H} x {W} pixels cannot be cut into patches of {size} x {size}")
@@ -120,13 +120,13 @@ mistake(
 
 mistake(
     "square-grid",
-    "your patchify takes as many patches to a row as to a column: only square images have a square grid",
+    "your patchify takes as many patches to a row as to a column, so only square images are cut right",
     patchify="W // size -> H // size",
 )
 
 mistake(
     "first-image-alone",
-    "your patchify cuts the first image of the batch alone",
+    "your patchify cuts only the first image of the batch",
     patchify="""
         - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
         + return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)[:1]

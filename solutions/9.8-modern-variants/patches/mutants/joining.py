@@ -5,13 +5,13 @@ The patches become a grid again, every patch an image, and the axes go back to w
 
 mistake(
     "joined-by-reshape",
-    "your unpatchify only reshapes: the numbers of a patch end up side by side in the image's rows",
+    "your unpatchify only reshapes, so the numbers of a patch end up side by side in the image's rows",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5).reshape -> cut.reshape",
 )
 
 mistake(
     "joined-columns-first",
-    "your unpatchify fills the image column by column: it takes its height for its width",
+    "your unpatchify fills the image column by column, as it takes its height for its width",
     unpatchify="""
         - cut = patches.reshape(B, rows, columns, -1, size, size)
         - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
@@ -22,13 +22,13 @@ mistake(
 
 mistake(
     "grid-exchanged",
-    "your unpatchify lays out height / size patches in a row: a row has width / size of them",
+    "your unpatchify lays out height / size patches in a row; a row should have width / size of them",
     unpatchify="B, rows, columns -> B, columns, rows",
 )
 
 mistake(
     "channels-last-joined",
-    "your unpatchify takes the channels of a pixel to lie side by side: all of the first channel comes first",
+    "your unpatchify takes the channels of a pixel to lie side by side; all of the first channel should come first",
     unpatchify=[
         "-1, size, size -> size, size, -1",
         "3, 1, 4, 2, 5 -> 5, 1, 3, 2, 4",
@@ -37,19 +37,19 @@ mistake(
 
 mistake(
     "patches-turned",
-    "your unpatchify exchanges rows and columns inside of every patch: each comes out mirrored at its diagonal",
+    "your unpatchify exchanges rows and columns inside every patch, so each comes out mirrored at its diagonal",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 3, 1, 5, 2, 4)",
 )
 
 mistake(
     "cut-permutation-again",
-    "your unpatchify uses the permutation of patchify: the way back has its own, in which every axis returns",
+    "your unpatchify uses the permutation of patchify; use the inverse one, which puts every axis back",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 2, 4, 1, 3, 5)",
 )
 
 mistake(
     "number-not-looked-at",
-    "your unpatchify leaves it to reshape to complain: patches that do not fill the image raise ValueError",
+    "your unpatchify lets reshape complain about patches that do not fill the image; raise ValueError",
     unpatchify="height % size or width % size or rows * columns != N -> height % size or width % size",
 )
 
@@ -61,19 +61,19 @@ mistake(
 
 mistake(
     "joined-detached",
-    "your images are cut off from the patches: no gradient goes back through the joining",
+    "your images are cut off from the patches, so no gradient goes back through the joining",
     unpatchify="patches.reshape -> patches.data.reshape",
 )
 
 mistake(
     "three-channels",
-    "your unpatchify makes three channels of every patch: how many there are is said by the width of a patch",
+    "your unpatchify makes three channels of every patch; it should take their number from the width of a patch",
     unpatchify="columns, -1, size -> columns, 3, size",
 )
 
 mistake(
     "square-image",
-    "your unpatchify makes a square image: its sides are height and width",
+    "your unpatchify makes a square image; its sides should be height and width",
     unpatchify="""
         - cut = patches.reshape(B, rows, columns, -1, size, size)
         - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
@@ -85,6 +85,6 @@ mistake(
 
 mistake(
     "grid-not-split-by-rows",
-    "your unpatchify leaves columns of patches in front of the rows of pixels: the two change places",
+    "your unpatchify leaves columns of patches in front of the rows of pixels, so the two change places",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 3, 1, 2, 4, 5)",
 )

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "side-not-checked",
-    "your model takes sides that are not a multiple of patch_size, and complains when images come or never",
+    "your model accepts sides that are not a multiple of patch_size, so it fails late or never; raise ValueError",
     VisionTransformer="""
         - if image_size % patch_size:
         -     raise ValueError(f"image_size ({image_size}) must be a multiple of patch_size ({patch_size})")
@@ -20,19 +20,19 @@ mistake(
 
 mistake(
     "softmax-in-the-model",
-    "your model returns probabilities: cross-entropy takes logits, and does its own softmax",
+    "your model returns probabilities; return logits, as cross-entropy does its own softmax",
     VisionTransformer="self.head(self.encoder(x)[:, 0]) -> self.head(self.encoder(x)[:, 0]).softmax(dim=-1)",
 )
 
 mistake(
     "post-norm",
-    "your encoder is post-norm: leave the options of Encoder as they are",
+    "your encoder is post-norm; leave the options of Encoder as they are",
     VisionTransformer="num_heads, d_ff -> num_heads, d_ff, norm_first=False",
 )
 
 mistake(
     "gelu-inside",
-    "your encoder's networks use GELU: leave the options of Encoder as they are",
+    "your encoder's networks use GELU; leave the options of Encoder as they are",
     VisionTransformer='num_heads, d_ff -> num_heads, d_ff, activation="gelu"',
 )
 
@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "norm-too-many",
-    "your model normalises once more before the head: the encoder already ends in a norm",
+    "your model normalises once more before the head; leave that out, as the encoder already ends in a norm",
     VisionTransformer="""
         - self.head = nn.Linear(d_model, num_classes)
         + self.norm = nn.LayerNorm(d_model)
@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "token-sees-no-patch",
-    "your class token never looks at a patch: a causal mask hides them, or batch and sequence are exchanged",
+    "your class token never looks at a patch, as a causal mask hides them, or batch and sequence are exchanged",
     VisionTransformer="""
         - return self.head(self.encoder(x)[:, 0])
         + past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
@@ -73,7 +73,7 @@ mistake(
 
 mistake(
     "embedding-detached",
-    "your patches are cut off from the gradient once they are embedded: the embedding never learns",
+    "your patches are cut off from the gradient once they are embedded, so the embedding never learns",
     VisionTransformer="""
         - x = self.embedding(patchify(images, self.patch_size))
         + x = self.embedding(patchify(images, self.patch_size)).detach()
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "log-softmax-in-the-model",
-    "your model returns logarithms of probabilities: logits are the free numbers before the softmax",
+    "your model returns logarithms of probabilities; it should return logits, the numbers before the softmax",
     VisionTransformer="""
         - return self.head(self.encoder(x)[:, 0])
         + return self.head(self.encoder(x)[:, 0]).log_softmax(dim=-1)
@@ -98,26 +98,26 @@ mistake(
 
 mistake(
     "squeezed",
-    "your logits are squeezed: with one image the axis of the batch is gone",
+    "your logits are squeezed, so with one image the axis of the batch is gone",
     VisionTransformer="self.head(self.encoder(x)[:, 0]) -> self.head(self.encoder(x)[:, 0]).squeeze()",
 )
 
 mistake(
     "logits-for-every-token",
-    "your model gives logits for every token: those of the class token alone are wanted",
+    "your model gives logits for every token; it should give only those of the class token",
     VisionTransformer="self.encoder(x)[:, 0] -> self.encoder(x)",
     costs="no logits [B, K] are there to be compared, and no loss to be trained by",
 )
 
 mistake(
     "encoder-left-out",
-    "your model never calls its encoder: the class token cannot look at the patches",
+    "your model never calls its encoder, so the class token cannot look at the patches",
     VisionTransformer="self.encoder(x) -> x",
 )
 
 mistake(
     "dropout-in-the-model",
-    "your model drops numbers in train mode: no dropout is asked for",
+    "your model drops numbers in train mode; it should have no dropout",
     VisionTransformer="""
         - x = torch.cat([token, x], dim=1) + self.positions
         + x = nn.functional.dropout(torch.cat([token, x], dim=1) + self.positions, 0.1, self.training)
@@ -126,7 +126,7 @@ mistake(
 
 mistake(
     "kept-from-the-first-call",
-    "your model keeps the first images of each shape, and returns their logits ever after",
+    "your model stores the first images of each shape, and returns their logits ever after",
     VisionTransformer="""
         - x = self.embedding(patchify(images, self.patch_size))
         + if not hasattr(self, "kept") or self.kept.shape != images.shape:
@@ -148,7 +148,7 @@ mistake(
 
 mistake(
     "head-of-two-layers",
-    "your head has two layers, as for pretraining: one nn.Linear is wanted",
+    "your head has two layers, as for pretraining; it should be one nn.Linear",
     VisionTransformer="""
         - self.head = nn.Linear(d_model, num_classes)
         + self.head = nn.Sequential(nn.Linear(d_model, d_model), nn.Tanh(), nn.Linear(d_model, num_classes))

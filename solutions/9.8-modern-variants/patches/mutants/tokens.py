@@ -6,7 +6,7 @@ output.
 
 mistake(
     "token-at-the-end",
-    "your class token has the last row of the positions, as if it stood after the patches: row 0 is its own",
+    "your class token has the last row of the positions, as if it came after the patches; it should have row 0",
     VisionTransformer=[
         "torch.cat([token, x], dim=1) -> torch.cat([x, token], dim=1)",
         "self.encoder(x)[:, 0] -> self.encoder(x)[:, -1]",
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "first-patch-read",
-    "your head reads the first patch: the class token was put at the end",
+    "your head reads the first patch, as the class token was put at the end",
     VisionTransformer="torch.cat([token, x], dim=1) -> torch.cat([x, token], dim=1)",
 )
 
@@ -27,7 +27,7 @@ mistake(
 
 mistake(
     "mean-of-all",
-    "your head reads the mean of all outputs: the class token's alone is wanted",
+    "your head reads the mean of all outputs; it should read only that of the class token",
     VisionTransformer="self.encoder(x)[:, 0] -> self.encoder(x).mean(dim=1)",
 )
 
@@ -39,13 +39,13 @@ mistake(
 
 mistake(
     "positions-missing",
-    "your model never adds its positions: it sees a bag of patches",
+    "your model never adds its positions, so it sees a bag of patches",
     VisionTransformer="torch.cat([token, x], dim=1) + self.positions -> torch.cat([token, x], dim=1)",
 )
 
 mistake(
     "positions-too-late",
-    "your model adds the positions to what the encoder returns: it encodes a bag of patches",
+    "your model adds the positions to the encoder's output, so it encodes a bag of patches",
     VisionTransformer=[
         "torch.cat([token, x], dim=1) + self.positions -> torch.cat([token, x], dim=1)",
         "self.encoder(x) -> (self.encoder(x) + self.positions)",
@@ -54,7 +54,7 @@ mistake(
 
 mistake(
     "token-without-a-position",
-    "your positions have a row for each patch and none for the class token: N + 1 are wanted",
+    "your positions have a row for each patch and none for the class token; they should have N + 1",
     VisionTransformer=[
         "num_patches + 1 -> num_patches",
         "torch.cat([token, x], dim=1) + self.positions -> torch.cat([token, x + self.positions], dim=1)",
@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "token-not-placed",
-    "your class token goes without its row of the positions, which is there: it is added to patches only",
+    "your positions are added only to the patches; add row 0 to the class token",
     VisionTransformer="""
         - x = torch.cat([token, x], dim=1) + self.positions
         + x = torch.cat([token, x + self.positions[1:]], dim=1)
@@ -72,7 +72,7 @@ mistake(
 
 mistake(
     "positions-not-learned",
-    "your positions are a buffer: learned ones are an nn.Parameter",
+    "your positions are a buffer; make them an nn.Parameter, so that they are learned",
     VisionTransformer="""
         - self.positions = nn.Parameter(torch.randn(num_patches + 1, d_model) * 0.02)
         + self.register_buffer("positions", torch.randn(num_patches + 1, d_model) * 0.02)
@@ -81,7 +81,7 @@ mistake(
 
 mistake(
     "token-not-learned",
-    "your class token is a buffer: it is learned, so an nn.Parameter",
+    "your class token is a buffer; make it an nn.Parameter, so that it is learned",
     VisionTransformer="""
         - self.class_token = nn.Parameter(torch.randn(d_model) * 0.02)
         + self.register_buffer("class_token", torch.randn(d_model) * 0.02)
@@ -90,7 +90,7 @@ mistake(
 
 mistake(
     "token-made-anew",
-    "your class token is made in every forward pass: there is no parameter that could learn",
+    "your class token is made in every forward pass, so there is no parameter that could learn",
     VisionTransformer="""
         - self.class_token = nn.Parameter(torch.randn(d_model) * 0.02)
 
@@ -102,7 +102,7 @@ mistake(
 
 mistake(
     "token-for-each-image",
-    "your model has a class token for each image of a batch: one for all of them is wanted, expanded to the batch",
+    "your model has a class token for each image of a batch; it should have one, expanded to the batch",
     VisionTransformer=[
         "torch.randn(d_model) -> torch.randn(64, 1, d_model)",
         "self.class_token.expand(len(x), 1, -1) -> self.class_token[: len(x)]",
@@ -111,7 +111,7 @@ mistake(
 
 mistake(
     "token-not-expanded",
-    "your class token is not repeated for the batch: it cannot be joined with the patches of several images",
+    "your class token is not repeated for the batch, so it cannot be joined with the patches of several images",
     VisionTransformer="self.class_token.expand(len(x), 1, -1) -> self.class_token.expand(1, 1, -1)",
     costs="no call with more than one image returns",
 )
@@ -124,7 +124,7 @@ mistake(
 
 mistake(
     "positions-multiplied",
-    "your positions are multiplied with the tokens: they are added",
+    "your positions are multiplied with the tokens; they should be added",
     VisionTransformer="""
         - x = torch.cat([token, x], dim=1) + self.positions
         + x = torch.cat([token, x], dim=1) * self.positions
@@ -133,7 +133,7 @@ mistake(
 
 mistake(
     "other-names",
-    "your class token and positions go by other names: class_token and positions are wanted",
+    "your class token and positions go by other names; they should be called class_token and positions",
     VisionTransformer="""
         - self.class_token = nn.Parameter(torch.randn(d_model) * 0.02)
         - self.positions = nn.Parameter(torch.randn(num_patches + 1, d_model) * 0.02)
@@ -150,7 +150,7 @@ mistake(
 
 mistake(
     "token-added-to-patches",
-    "your class token is added to every patch, too: it comes first, and the patches stay as they are",
+    "your class token is added to every patch, too; it should only come first, and leave the patches as they are",
     VisionTransformer="""
         - x = self.embedding(patchify(images, self.patch_size))  # [B, N, D]
         + x = self.embedding(patchify(images, self.patch_size)) + self.class_token
@@ -159,7 +159,7 @@ mistake(
 
 mistake(
     "one-position-for-all",
-    "your positions are row 0 of them for every token: each has a row of its own",
+    "your positions are row 0 for every token; each should have a row of its own",
     VisionTransformer="""
         - x = torch.cat([token, x], dim=1) + self.positions
         + x = torch.cat([token, x], dim=1) + self.positions[0]

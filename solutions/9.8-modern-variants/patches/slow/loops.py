@@ -6,7 +6,7 @@ One reshape and one permutation of axes move every number of the batch in a sing
 
 @mistake(
     "patch-by-patch",
-    "you cut one patch after the other in Python: a reshape and a permutation cut all of them at once",
+    "you cut one patch after the other in Python; cut all of them at once with a reshape and a permutation",
     fails=["test_patchify_speed"],
 )
 def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
@@ -23,7 +23,7 @@ def patchify(images: torch.Tensor, size: int) -> torch.Tensor:
 
 @mistake(
     "pasted-one-by-one",
-    "you paste one patch after the other into the images: a reshape and a permutation join all of them at once",
+    "you paste one patch after the other into the images; join all of them at once with a reshape and a permutation",
     fails=["test_unpatchify_speed"],
 )
 def unpatchify(patches: torch.Tensor, size: int, height: int, width: int) -> torch.Tensor:

@@ -2,13 +2,13 @@
 
 mistake(
     "no-causal-mask",
-    "your attention looks ahead: each position may see itself and what comes before it",
+    "your attention looks ahead; each position should see only itself and those before it",
     Layer="v, is_causal=True -> v",
 )
 
 mistake(
     "mask-upside-down",
-    "your mask is the wrong way round: each position sees itself and what comes after it",
+    "your mask is the wrong way round, so each position sees itself and those after it",
     Layer="""
         - heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         + ahead = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).triu()
@@ -18,13 +18,13 @@ mistake(
 
 mistake(
     "softmax-in-the-model",
-    "your model applies the softmax: logits are free numbers, and the loss makes probabilities of them",
+    "your model applies the softmax; it should return logits, of which the loss makes probabilities",
     LanguageModel="self.head(self.norm(x)) -> self.head(self.norm(x)).softmax(dim=-1)",
 )
 
 mistake(
     "log-softmax-in-the-model",
-    "your model applies the log-softmax: logits are free numbers",
+    "your model applies the log-softmax; it should return logits, the numbers before it",
     LanguageModel="self.head(self.norm(x)) -> self.head(self.norm(x)).log_softmax(dim=-1)",
 )
 
@@ -55,7 +55,7 @@ mistake("always-norm-last", "your layers norm last whatever norm says", Layer='n
 
 mistake(
     "norms-exchanged",
-    'your two norms are exchanged: "first" is x + f(norm(x)), "last" is norm(x + f(x))',
+    'your two norms are exchanged; "first" should be x + f(norm(x)), "last" norm(x + f(x))',
     Layer='norm == "first" -> norm == "last"',
 )
 
@@ -67,7 +67,7 @@ mistake(
 
 mistake(
     "no-residual",
-    'your sublayers replace the stream with norm="first": what they make is added to it',
+    'your sublayers replace the stream with norm="first"; add their outputs to it',
     Layer=[
         "x + self.attend(self.norm1(x)) -> self.attend(self.norm1(x))",
         "x + self.think(self.norm2(x)) -> self.think(self.norm2(x))",
@@ -76,7 +76,7 @@ mistake(
 
 mistake(
     "layers-shared",
-    "your layers are one and the same: each has to have parameters of its own",
+    "your layers are one and the same; each should have parameters of its own",
     LanguageModel="""
         - self.layers = nn.ModuleList(Layer(d_model, num_heads, d_ff, norm) for _ in range(num_layers))
         + self.layers = nn.ModuleList([Layer(d_model, num_heads, d_ff, norm)] * num_layers)
@@ -100,7 +100,7 @@ mistake(
 
 mistake(
     "heads-side-by-side-wrongly",
-    "your heads are not put side by side again: the axis of time has to come before that of heads first",
+    "your heads are not put side by side again; move the axis of time before that of heads first",
     Layer="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 
@@ -112,25 +112,25 @@ mistake(
 
 mistake(
     "embedding-cut-off",
-    "your embedding gets no gradient: it is detached",
+    "your embedding gets no gradient, as it is detached",
     LanguageModel="self.tokens(tokens) -> self.tokens(tokens).detach()",
 )
 
 mistake(
     "head-too-large",
-    "your new model is sure of nonsense: its head starts with large weights",
+    "your new model is sure of nonsense, as its head starts with large weights",
     LanguageModel="nn.init.normal_(self.head.weight, std=0.02) -> nn.init.normal_(self.head.weight, std=1.0)",
 )
 
 mistake(
     "max-len-fixed",
-    "your max_len is 64 whatever was asked for",
+    "your max_len is 64 whatever the argument says",
     LanguageModel="self.max_len = max_len -> self.max_len = 64",
 )
 
 mistake(
     "texts-see-each-other",
-    "your model subtracts the batch's mean: the texts of a batch never see each other",
+    "your model subtracts the batch's mean; the texts of a batch must not see each other",
     LanguageModel="""
         - x = self.tokens(tokens)
         + x = self.tokens(tokens)
@@ -141,7 +141,7 @@ mistake(
 
 @mistake(
     "torchs-own-layer",
-    "your layers are torch's own: build them yourself",
+    "your layers are torch's own; build them yourself",
     costs="layers are what is built here, and none of them is the learner's own",
 )
 class Layer:

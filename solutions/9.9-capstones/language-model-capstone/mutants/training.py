@@ -2,7 +2,7 @@
 
 mistake(
     "target-not-shifted",
-    "your targets are the tokens that the model reads: they have to be those that come next",
+    "your targets are the tokens that the model reads; they should be those that come next",
     train="batch[:, 1:] -> batch[:, :-1]",
 )
 
@@ -23,19 +23,19 @@ mistake(
 
 mistake(
     "warmup-one-step-late",
-    "your warm-up reaches the full rate one step late: step warmup has it",
+    "your warm-up reaches the full rate one step late; it should reach it at step warmup",
     rate_at="step / warmup -> step / (warmup + 1)",
 )
 
 mistake(
     "warmup-by-squares",
-    "your rate rises by squares: it should rise in equal steps",
+    "your rate rises by squares; it should rise in equal steps",
     rate_at="step / warmup -> (step / warmup) ** 2",
 )
 
 mistake(
     "full-rate-hangs-on-warmup",
-    "your full rate falls with the length of the warm-up, as in the first transformer: it should be one",
+    "your full rate falls with the length of the warm-up, as in the first transformer; it should not depend on it",
     train="rate_at(step, steps, warmup) -> rate_at(step, steps, warmup) / max(warmup, 1) ** 0.5",
 )
 
@@ -47,25 +47,25 @@ mistake(
 
 mistake(
     "norm-not-passed-on",
-    "your train builds the model without handing on norm",
+    "your train builds the model without passing norm on",
     train="norm=norm, positions=positions -> positions=positions",
 )
 
 mistake(
     "positions-not-passed-on",
-    "your train builds the model without handing on positions",
+    "your train builds the model without passing positions on",
     train="norm=norm, positions=positions -> norm=norm",
 )
 
 mistake(
     "summed-loss",
-    "your loss is the sum over the batch: it should be the mean",
+    "your loss is the sum over the batch; it should be the mean",
     train='batch[:, 1:].flatten() -> batch[:, 1:].flatten(), reduction="sum"',
 )
 
 mistake(
     "loss-after-the-update",
-    "your rows hold the loss after the update: it is that of this step's batch before it",
+    "your rows hold the loss after the update; it should be that of this step's batch before it",
     train="""
         - rows.append((step, loss.item(), rate))
         + after = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
@@ -75,7 +75,7 @@ mistake(
 
 mistake(
     "model-missing",
-    "your train returns the rows alone, not (model, rows)",
+    "your train returns only the rows; it should return (model, rows)",
     train="return model, rows -> return rows",
     costs="nothing of training can be looked at",
 )
@@ -87,7 +87,7 @@ mistake(
 )
 
 
-@mistake("cut-short", "your logged runs are too short: each goes on to step 150")
+@mistake("cut-short", "your logged runs are too short; each should go on to step 150")
 def training_log():
     head, *lines = LOG.splitlines()
     return "\n".join([head, *(line for line in lines if int(line.split(",")[2]) <= 100)])

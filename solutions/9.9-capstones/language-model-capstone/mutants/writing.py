@@ -2,7 +2,7 @@
 
 mistake(
     "prompt-dropped",
-    "your generate returns the new tokens alone: those given come before them",
+    "your generate returns only the new tokens; it should return those given before them",
     generate=[
         "training = model.training -> training, given = model.training, tokens.size(1)",
         "return tokens -> return tokens[:, given:]",
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "first-tokens-read",
-    "your model reads the first max_len tokens: it needs the last ones",
+    "your model reads the first max_len tokens; it should read the last ones",
     generate="-model.max_len : -> : model.max_len",
 )
 
@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "scores-of-the-first-position",
-    "your next token is chosen by the scores of the first position: it is the last one that counts",
+    "your next token is chosen by the scores of the first position; take those of the last",
     generate="model(tokens[:, -model.max_len :])[:, -1] -> model(tokens[:, -model.max_len :])[:, 0]",
 )
 
@@ -41,19 +41,19 @@ mistake(
 
 mistake(
     "temperature-multiplied",
-    "your logits are multiplied by the temperature: divide them by it",
+    "your logits are multiplied by the temperature; divide them by it",
     generate="logits / temperature -> logits * temperature",
 )
 
 mistake(
     "always-the-best",
-    "your generate takes the best token at every temperature: above 0 it draws",
+    "your generate takes the best token at every temperature; above 0 it should draw",
     generate="temperature == 0 -> temperature >= 0",
 )
 
 mistake(
     "one-draw-for-a-batch",
-    "your rows share one draw: each row draws by itself",
+    "your rows share one draw; each row should draw by itself",
     generate="""
         - chosen = torch.multinomial(shares, 1, generator=generator)
         + chosen = torch.multinomial(shares.mean(dim=0), 1, generator=generator).expand(len(shares), 1)
@@ -74,6 +74,6 @@ mistake(
 
 mistake(
     "written-in-train-mode",
-    "your generate writes in train mode when the model comes so: dropout acts",
+    "your generate writes in train mode when the model comes so, so dropout acts; switch to eval mode",
     generate="- model.eval()",
 )

@@ -2,7 +2,7 @@
 
 mistake(
     "no-causal-mask",
-    "your decoder looks ahead: each position may see itself and what was written before it",
+    "your decoder looks ahead; each position should see only itself and the words before it",
     TranslationModel="""
         - past = torch.ones(time, time, dtype=torch.bool, device=target.device).tril()
         + past = torch.ones(time, time, dtype=torch.bool, device=target.device)
@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "encoder-causal",
-    "your encoder looks back alone: each of its positions may see the whole source",
+    "your encoder only looks back; each of its positions should see the whole source",
     TranslationModel="""
         - memory = layer(memory, real)
         + back = torch.ones(source.size(1), source.size(1), dtype=torch.bool, device=source.device).tril()
@@ -21,7 +21,7 @@ mistake(
 
 mistake(
     "source-not-seen",
-    "your decoder sees the first place of the memory alone, not the whole source",
+    "your decoder sees only the first place of the memory, not the whole source",
     TranslationModel="""
         - memory = self.memory_norm(memory)
         + memory, real = self.memory_norm(self._placed(self.source(source), 0))[:, :1], real[..., :1]
@@ -48,7 +48,7 @@ mistake(
 
 mistake(
     "texts-see-each-other",
-    "your model subtracts the batch's mean: the pairs of a batch never see each other",
+    "your model subtracts the batch's mean; the pairs of a batch must not see each other",
     TranslationModel="""
         - memory = self._placed(self.source(source), 0)
         + memory = self._placed(self.source(source), 0)
@@ -58,13 +58,13 @@ mistake(
 
 mistake(
     "source-without-positions",
-    "your source has no positions: the encoder sees a bag of words",
+    "your source has no positions, so the encoder sees a bag of words",
     TranslationModel="self._placed(self.source(source), 0) -> self.source(source)",
 )
 
 mistake(
     "target-positions-alike",
-    "your target's positions tell nothing apart: the decoder sees a bag of words",
+    "your target's positions tell nothing apart, so the decoder sees a bag of words",
     TranslationModel="""
         - x = self._placed(self.target(target), 1)
         + x = self.target(target) if self.places is None else self.target(target) + self.places[1].weight[0]
@@ -92,13 +92,13 @@ mistake(
 
 mistake(
     "no-norm-after-the-encoder",
-    'your encoder with norm="first" ends without a norm: the decoder should read norm(memory)',
+    'your encoder with norm="first" ends without a norm; the decoder should read norm(memory)',
     TranslationModel="- memory = self.memory_norm(memory)",
 )
 
 mistake(
     "layers-shared",
-    "your decoder's layers are one and the same: each has to have parameters of its own",
+    "your decoder's layers are one and the same; each should have parameters of its own",
     TranslationModel="""
         - self.decoder = nn.ModuleList(Layer(d_model, num_heads, d_ff, norm, True) for _ in range(num_layers))
         + self.decoder = nn.ModuleList([Layer(d_model, num_heads, d_ff, norm, True)] * num_layers)
@@ -107,7 +107,7 @@ mistake(
 
 mistake(
     "softmax-in-the-model",
-    "your model applies the softmax: logits are free numbers, and the loss makes probabilities of them",
+    "your model applies the softmax; it should return logits, of which the loss makes probabilities",
     TranslationModel="self.head(self.norm(x)) -> self.head(self.norm(x)).softmax(dim=-1)",
 )
 
@@ -119,26 +119,26 @@ mistake(
 
 mistake(
     "memory-cut-off",
-    "your encoder gets no gradient: the memory is detached",
+    "your encoder gets no gradient, as the memory is detached",
     TranslationModel="self.memory_norm(memory) -> self.memory_norm(memory).detach()",
 )
 
 mistake(
     "head-too-large",
-    "your new model is sure of nonsense: its head starts with large weights",
+    "your new model is sure of nonsense, as its head starts with large weights",
     TranslationModel="0.02 -> 1.0",
 )
 
 mistake(
     "pad-id-not-kept",
-    "your model keeps no pad_id but 0",
+    "your model's pad_id is always 0; it should be the one given",
     TranslationModel="max_len, pad_id -> max_len, 0",
 )
 
 
 @mistake(
     "torchs-own-attention",
-    "your attention is torch's own module: build it yourself",
+    "your attention is torch's own module; build it yourself",
     costs="layers are what is built here, and their attention is not the learner's own",
 )
 class Attention:

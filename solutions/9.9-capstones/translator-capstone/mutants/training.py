@@ -2,7 +2,7 @@
 
 mistake(
     "target-read-as-it-is",
-    "your decoder reads the words that it should predict: BOS and the words before are what it reads",
+    "your decoder reads the words that it should predict; it should read BOS and the words before them",
     train="model(read, written) -> model(read, wanted)",
 )
 
@@ -26,7 +26,7 @@ mistake(
 
 mistake(
     "loss-after-the-update",
-    "your rows hold the loss after the update: it is that of this step's batch before it",
+    "your rows hold the loss after the update; it should be that of this step's batch before it",
     train="""
         - rows.append((step, loss.item(), rate))
         + after = F.cross_entropy(model(read, written).flatten(0, 1), wanted.flatten(), ignore_index=model.pad_id)
@@ -41,7 +41,7 @@ mistake(
 )
 
 
-@mistake("cut-short", "your logged runs are too short: each goes on to step 160")
+@mistake("cut-short", "your logged runs are too short; each should go on to step 160")
 def training_log():
     head, *lines = LOG.splitlines()
     return "\n".join([head, *(line for line in lines if int(line.split(",")[2]) <= 100)])

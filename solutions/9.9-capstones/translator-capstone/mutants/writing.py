@@ -2,13 +2,13 @@
 
 mistake(
     "bos-returned",
-    "your translations begin with BOS: it is left out",
+    "your translations begin with BOS; leave it out",
     translate="written[:, 1:] -> written",
 )
 
 mistake(
     "end-ignored",
-    "your translations go on after EOS: pad_id belongs there",
+    "your translations go on after EOS; they should have pad_id there",
     translate="- ended |= word == EOS",
 )
 
@@ -44,7 +44,7 @@ mistake(
 
 mistake(
     "written-in-train-mode",
-    "your translate writes in train mode when the model comes so: dropout acts",
+    "your translate writes in train mode when the model comes so, so dropout acts; switch to eval mode",
     translate="- model.eval()",
 )
 

@@ -2,12 +2,12 @@
 
 mistake(
     "descending",
-    "your list is in descending order: the comparison is the wrong way round",
+    "your list is in descending order, as the comparison is the wrong way round",
     insertion_sort="other <= value -> other >= value",
 )
 
 
-@mistake("drops-equal", "equal numbers are lost: each value is kept once only")
+@mistake("drops-equal", "your list loses equal numbers, as it keeps each value only once")
 def insertion_sort(values: list[int]) -> list[int]:
     ordered: list[int] = []
     for value in values:

@@ -2,13 +2,13 @@
 
 mistake(
     "bias-of-ones",
-    "your bias starts as ones: at first nothing is to be shifted",
+    "your bias starts as ones; it should start as zeros",
     LayerNorm="torch.zeros(d_model) -> torch.ones(d_model)",
 )
 
 mistake(
     "eps-ignored",
-    "your eps is always 1e-5, whatever was given",
+    "your eps is always 1e-5, whatever the argument says",
     LayerNorm="self.eps = eps -> self.eps = 1e-5",
 )
 
@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "mask-of-numbers",
-    "your mask holds numbers: it is to be boolean",
+    "your mask holds numbers; it should be boolean",
     causal_mask="seq_len, dtype=torch.bool -> seq_len",
 )
 
@@ -60,12 +60,12 @@ mistake(
 
 mistake(
     "unbiased-variance",
-    "your variance divides by D - 1: layer norm takes the biased one",
+    "your variance divides by D - 1; layer norm should take the biased one, which divides by D",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> x.var(dim=-1, keepdim=True)",
 )
 
 mistake(
     "variance-detached",
-    "your variance is cut from the graph: the gradient treats it as a constant",
+    "your variance is cut from the graph, so the gradient treats it as a constant",
     LayerNorm="centred.square() -> centred.detach().square()",
 )
