@@ -171,6 +171,7 @@ mistake(
     AdamW="""
         - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
         + size = (second / (1 - beta2**t)).sqrt()
+          parameter.mul_(1 - lr * group["weight_decay"])
         - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
         + parameter.sub_(lr * ((first / (1 - beta1**t)) / size + group["eps"]))
     """,
