@@ -82,7 +82,7 @@ def sentences(path: Path) -> Iterator[tuple[int, str]]:
             text = node.value
         else:
             continue
-        if re.match(r"(?:all )?(?:your|you) ", text) and "\n" not in text:
+        if re.match(r"(?:your|you) ", text) and "\n" not in text:
             yield node.lineno, text
 
 

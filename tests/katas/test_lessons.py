@@ -802,6 +802,26 @@ def test_the_spelling_is_british() -> None:
         assert not AMERICAN.findall(text), path
 
 
+@pytest.mark.parametrize(
+    ("sentence", "misread"),
+    [
+        ("your base is 1000: it is 10000", True),
+        ("your base is 1000; it is 10000", True),
+        ("your base is 1000; it should be 10000", False),
+        ("your cosine starts at twice its height: divide 1 + cos by 2", False),
+        ("your mask is late, so each query also sees the next key", False),
+        ("your mask is late, so each query also sees the next key; the first query sees one key", True),
+        ("your forward returns the output alone", True),
+    ],
+)
+def test_make_lint_sees_a_rule_that_looks_like_a_consequence(
+    sentence: str, misread: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmarks = KATAS.parent / "benchmarks"
+    monkeypatch.syspath_prepend(benchmarks)
+    assert runpy.run_path(str(benchmarks / "words.py"))["is_misread"](sentence) is misread
+
+
 def test_answers_stand_apart_from_questions() -> None:
     for name, text in UNITS.items():
         if "## Questions" in text:

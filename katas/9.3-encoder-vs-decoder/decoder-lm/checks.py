@@ -96,8 +96,8 @@ def causal_slips():
     """Return which logits depend on which tokens, by mistake: of the two layers each looks once."""
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
-        "your positions see the future, as there is no causal mask, or one after the softmax, or a norm runs over "
-        "the positions": lambda: every,
+        "your positions see the future, by a missing causal mask, one after the softmax, or a norm that runs over "
+        "positions": lambda: every,
         "your causal mask is upside down, so each position reads what follows and nothing before it": lambda: (
             every.triu()
         ),

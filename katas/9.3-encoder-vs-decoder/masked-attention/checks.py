@@ -493,7 +493,7 @@ def test_causality(submission, draw):
 def test_modes(submission, draw):
     """train() and eval() agree, and a float64 module computes in float64
 
-    > nothing is random
+    > the same call returns the same result
     > returns the dtype of its inputs, float64 and bfloat16 alike
     """
     module, _ = module_with(submission, 3, parameters(draw, 12))

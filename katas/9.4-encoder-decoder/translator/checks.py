@@ -169,8 +169,8 @@ def causal_slips(touched, reads_source):
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
         OWN_WORDS: lambda: torch.equal(touched, every) and not reads_source(),
-        "your decoder sees the words that follow, as it has no causal mask, or one after the softmax, or a norm "
-        "over positions": lambda: torch.equal(touched, every) and reads_source(),
+        "your decoder sees the words that follow, by a missing causal mask, one after the softmax, or a norm over "
+        "positions": lambda: torch.equal(touched, every) and reads_source(),
         "your causal mask is the upper triangle; True should mark the positions that may be attended to, 0 to "
         "t": lambda: every.triu(),
         "your causal mask is one position late, so each position reads the word that it has to predict": lambda: [
@@ -336,7 +336,7 @@ def translation_slips(found, searches, max_len, ids):
         "your search feeds only the last word; it should feed all words written so far": lambda: by(
             slip="the last word alone"
         ),
-        "all your beams are the same, or only one is used; start with one hypothesis per source instead of K "
+        "your beams are all the same, or only one is used; start with one hypothesis per source instead of K "
         "copies of it": lambda: has_beams() and by(beams=1),
         "your hypotheses are each continued by their own best word; keep the best K of all K·V": lambda: (
             has_beams() and by(slip="each by its own best")
@@ -875,7 +875,9 @@ def test_sizes(submission, draw):
     }
     with supposing(layers):
         expect(two - one, "parameters that a second layer adds").is_between(
-            matrices, float("inf"), why="one layer for each stack: three attentions and two feed-forward networks"
+            matrices,
+            float("inf"),
+            why="one layer for each stack: three attentions and two feed-forward networks",
         )
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     for name, larger in (("source_vocab", 20), ("target_vocab", 20), ("d_ff", 30), ("d_model", 24)):
@@ -1244,8 +1246,8 @@ def test_length_penalty(submission, draw):
         alone, first = searches[:1], tokens(source[:1])
         found = ask(submission, model, first, 5, beams=3, length_penalty=penalty)
         stops = (
-            "your search ends when the best hypothesis has ended, and another may overtake it; wait until all that "
-            "remain have ended"
+            "your search ends with the best hypothesis, which another may overtake; wait until all that remain "
+            "have ended"
         )
         with supposing({stops: lambda: found[0].tolist() == alone[0].again(slip="the best has ended").words}):
             expect_translations(

@@ -83,8 +83,8 @@ mistake(
 
 mistake(
     "exponent-doubled-and-cosine-of-its-own",
-    "your exponent counts by twos twice, and your cosines count from i + 1; both columns of a pair should take i "
-    "/ d_model",
+    "your exponent counts by twos twice, and your cosines count from i + 1; both columns of a pair should use i / "
+    "d_model",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         - angle = position * frequency

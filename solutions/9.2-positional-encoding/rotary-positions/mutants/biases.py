@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "any-number-of-heads",
-    "your slopes are made for any number of heads; raise ValueError where it is not a power of two",
+    "your slopes are made for any number of heads; raise ValueError unless it is a power of two",
     alibi_slopes="""
         - if num_heads < 1 or num_heads & (num_heads - 1):
         -     raise ValueError(f"num_heads ({num_heads}) must be a power of two")

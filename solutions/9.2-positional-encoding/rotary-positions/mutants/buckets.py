@@ -99,7 +99,7 @@ mistake(
 
 mistake(
     "offset-moves-keys",
-    "your offset moves the keys; it should be the position of the first query",
+    "your offset moves the keys; it should move the queries, as the position of the first one",
     _distances="""
         - queries = torch.arange(query_len, device=device) + offset
         - return torch.arange(key_len, device=device) - queries[:, None]

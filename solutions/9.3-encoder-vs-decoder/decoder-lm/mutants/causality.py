@@ -5,7 +5,7 @@ Position t reads tokens 0 to t.
 
 mistake(
     "mask-missing",
-    "your positions see the future, as there is no causal mask, or one after the softmax, or a norm runs over the "
+    "your positions see the future, by a missing causal mask, one after the softmax, or a norm that runs over "
     "positions",
     Block="causal_mask(k.size(2), device=x.device)[-q.size(2) :] -> None",
 )

@@ -63,8 +63,7 @@ mistake(
 
 mistake(
     "indivisible-assert",
-    "your indivisible width is caught by assert, so it raises AssertionError, and nothing under python -O; raise "
-    "ValueError",
+    "your indivisible width is caught by assert, so it raises AssertionError, or nothing with -O; raise ValueError",
     MultiHeadAttention="""
         - if d_model % num_heads:
         -     raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")

@@ -46,8 +46,7 @@ mistake(
 
 @mistake(
     "combine-shape-of-the-first",
-    "your combine_masks joins in a tensor of the first mask's shape, so a wider one does not fit; use a & b, "
-    "which broadcasts",
+    "your combine_masks joins in a tensor of the first mask's shape, so a wider one does not fit; use a & b",
 )
 def combine_masks(*masks):
     allowed = masks[0].clone()

@@ -5,7 +5,7 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 mistake(
     "decoder-sees-ahead",
-    "your decoder sees the words that follow, as it has no causal mask, or one after the softmax, or a norm over "
+    "your decoder sees the words that follow, by a missing causal mask, one after the softmax, or a norm over "
     "positions",
     Translator="causal_mask(target.shape[1], device=target.device) -> None",
 )

@@ -68,7 +68,7 @@ mistake(
 
 mistake(
     "beams-alike",
-    "all your beams are the same, or only one is used; start with one hypothesis per source instead of K copies "
+    "your beams are all the same, or only one is used; start with one hypothesis per source instead of K copies "
     "of it",
     _search="""
         - sums = torch.full((B, beams), -torch.inf, device=source.device)
@@ -130,8 +130,7 @@ mistake(
 
 mistake(
     "stops-with-the-best",
-    "your search ends when the best hypothesis has ended, and another may overtake it; wait until all that remain "
-    "have ended",
+    "your search ends with the best hypothesis, which another may overtake; wait until all that remain have ended",
     _search="if ended.all(): -> if ended[:, 0].all():",
 )
 

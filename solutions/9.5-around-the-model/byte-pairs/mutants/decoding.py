@@ -5,8 +5,7 @@ The bytes of all tokens are put one after the other; then they are read as UTF-8
 
 mistake(
     "token-by-token",
-    "your decode makes text of each token by itself; join the bytes first, as a character may be spread over "
-    "several tokens",
+    "your decode makes text of each token by itself; join the bytes first, as a character may need several tokens",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + return "".join(self.tokens[number].decode("utf-8", errors="replace") for number in ids)

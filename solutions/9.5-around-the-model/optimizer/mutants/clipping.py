@@ -73,8 +73,7 @@ mistake(
 
 mistake(
     "squares-overflow",
-    "your norm squares gradients in their own dtype, and squares of float16 numbers overflow; it should be "
-    "computed in float32 at least",
+    "your norm squares gradients in their own dtype, so float16 overflows; it should be computed in float32 at least",
     clip_gradients="""
         - norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
         + norm = sum(gradient.square().sum() for gradient in gradients).sqrt().item()
