@@ -794,7 +794,7 @@ def test_log_falls(submission, draw):
 def test_log_repeated(submission, draw):
     """run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps
 
-    > begins each run anew with your `train`
+    > begins each run again with your `train`
     """
     log = submission.training_log()
     text, vocab = with_axes(stories(0, RUNS["STORIES"]), "time").to(draw.device), len(STORY["CHARACTERS"])

@@ -905,7 +905,7 @@ def test_log_falls(submission, draw):
 def test_log_repeated(submission, draw):
     """run again with your train, each logged run begins with the losses of the log, for {BEGUN} steps
 
-    > begins each run anew with your `train`
+    > begins each run again with your `train`
     """
     log = submission.training_log()
     pairs = [tokens(part.to(draw.device)) for part in LANGUAGE["splits"](RUNS["PAIRS"], 1)[0]]
