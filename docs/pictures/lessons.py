@@ -693,27 +693,27 @@ def _patches(f: Figure) -> None:
 
 
 def _log(f: Figure, kata: str, vocabulary: int, known: tuple[str, float]) -> None:
-    """Draw the two runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
+    """Draw the runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
     rows = list(csv.DictReader(io.StringIO(reference(kata).training_log())))
     steps = max(int(row["step"]) for row in rows)
     at = f.plot((40, 16, 380, 150), (1, 40, 80, 120, steps), (0, 1, 2, 3, 4))
     for height, words in ((math.log(vocabulary), f"knows nothing: ln {vocabulary}"), (known[1], known[0])):
         f.path([at(1, height), at(steps, height)], "l d")
         f.text(at(steps, height)[0], at(steps, height)[1] - 5, words, "s e")
-    for run, look in (("base", "la w"), ("base-again", "lb w d")):
+    for run, look in (("base-2", "lb d"), ("base-3", "lb d"), ("base-4", "lb d"), ("base", "la w")):
         f.path((at(int(r["step"]), float(r["loss"])) for r in rows if r["run"] == run), look)
     f.path([(40, 200), (64, 200)], "la w")
     f.text(70, 204, "base, seed 1")
-    f.path([(180, 200), (204, 200)], "lb w d")
-    f.text(210, 204, "base-again, seed 2")
+    f.path([(180, 200), (204, 200)], "lb d")
+    f.text(210, 204, "base-2 to base-4, seeds 2 to 4")
     f.text(420, 204, "loss, by step", "s e")
 
 
-@figure("language-model-capstone", "The loss of two runs that differ in their seed", 214)
+@figure("language-model-capstone", "The loss of four runs that differ in their seed", 214)
 def _language_model(f: Figure) -> None:
     _log(f, "language-model-capstone", 57, ("what a bigram pays: 2.05", 2.05))
 
 
-@figure("translator-capstone", "The loss of two runs that differ in their seed", 214)
+@figure("translator-capstone", "The loss of four runs that differ in their seed", 214)
 def _own_translator(f: Figure) -> None:
     _log(f, "translator-capstone", 42, ("where base runs have to end: 0.5", 0.5))

@@ -733,6 +733,22 @@ def test_language_model_capstone() -> None:
     assert f"and {norms} in its norms: {layer:,}." in lesson
     assert f"make {2 * layer + V * D + length * D + 2 * D + V * (D + 1):,}." in lesson
     says_runs("language-model-capstone", layers=2)
+    mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=2)
+    assert f"their mean is {mean:.2f} and their spread {spread:.2f}, so a claim needs more than {3 * spread:.2f}" in lesson
+    norm, four = (float(end) for end in re.findall(r"(?:another norm|\nfour layers) ended at ([\d.]+\d)", lesson))
+    assert f"It is {norm - mean:.2f} away" in lesson
+    assert f"and {four - mean:.2f} is a claim" in lesson
+    assert norm - mean < 3 * spread < four - mean
+    assert f"the distance would have been {1.56 - 1.52:.2f}, and the norm's {norm:.2f}, which is {norm - 1.52:.2f}" in lesson
+
+
+def says_base_runs(lesson: str, pattern: str, places: int) -> tuple[float, float]:
+    """Return mean and spread of the base runs whose ends a lesson's example gives, as they round."""
+    shown = re.search(pattern, lesson)
+    assert shown is not None
+    ends = [float(end) for end in re.findall(r"\d\.\d+", shown[1])]
+    assert len(ends) == 4
+    return round(sum(ends) / 4, places), round(max(ends) - min(ends), places)
 
 
 def says_runs(slug: str, layers: int) -> None:
@@ -759,6 +775,11 @@ def test_translator_capstone() -> None:
     attention = 4 * 48 * 49
     assert f"{attention:,} numbers, so the decoder's two make {2 * attention:,} in each layer" in lesson
     says_runs("translator-capstone", layers=1)
+    mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=3)
+    assert f"their mean is {mean:.3f} and their spread {spread:.3f}, so a claim needs more than {3 * spread:.3f}" in lesson
+    two, four = (float(end) for end in re.findall(r"(?:run at|one at) ([\d.]+\d)", lesson))
+    assert 1.7 < two / mean < 2
+    assert two - mean < 3 * spread < four - mean
 
 
 # --- words ---
