@@ -596,6 +596,11 @@ def test_look_inside() -> None:
     followers = [weights[t][t - 3 + 1] for t in (2, 3, 4)]
     assert f"the score is {sum(followers[1:]) / 2:.4f}" in lesson
     assert f"If you count it, you get {sum(followers) / 3:.4f}" in lesson
+    reference = module(KATAS.parent / "solutions" / "9.7-look-inside" / "look-inside" / "look_inside.py")
+    for length, period, score in ((5, 3, 1.0), (8, 4, 0.0)):
+        two_back = F.one_hot((torch.arange(length) - 2).clamp(min=0), length).double()
+        assert float(reference.induction_score(two_back, period)) == score
+    assert "always looks two positions back has the score 1 here. On a b c d a b c d, of period 4, it has 0." in lesson
 
     x, y = rows([[0, 1, 2, 7]])[0], rows([[0, 0, 1, 1]])[0]
     xc, yc = x - x.mean(), y - y.mean()
@@ -626,6 +631,12 @@ def test_what_heads_of_the_story_model_are_worth() -> None:
         demo = module(unit / "demo.py")
     model = demo.built(demo.story.weights())
     assert demo._best(demo._scores(model)) == (2, [0, 2])
+    found, *others, fixed = demo.control(model, (2, [0, 2])).values()
+    for scores in (found, *others):
+        assert min(scores) > 0.1
+    assert fixed == [0, 1, 0]
+    assert "22, 24 and 26; a head that always looks 23 positions back only at 24" in lesson
+    assert (demo.PERIODS, demo.PERIOD) == ((22, 24, 26), 24)
     says(lesson, *demo.paid(model), places=3, before="nothing off")
     for heads, name in (([0, 2], "layer 2, heads 0 and 2 off"), ([3, 4, 5], "layer 2, heads 3, 4, 5 off")):
         with demo.ablate_heads(model, 2, heads):

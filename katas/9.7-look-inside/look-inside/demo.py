@@ -136,6 +136,8 @@ LAYERS, HEADS = story.SIZES["num_layers"], story.SIZES["num_heads"]
 WIDTH = story.SIZES["d_model"] // HEADS
 TEXTS = [story.story(story.HELD_OUT + number) + "\n" for number in range(20)]
 PERIOD, COPIES = 24, 3
+PERIODS = (22, PERIOD, 26)
+"""At which the score is taken again: a head that looks a fixed way back is right at one of them."""
 NO_NAMES = {"One", "By", "In", "Then", "So", "All", "No"}
 NAMED = [f"layer {layer}" for layer in range(LAYERS)]
 
@@ -147,6 +149,7 @@ def demo() -> list[Exhibit]:
     best = _best(scores)
     return [
         _induction(model, scores, best),
+        _control(model, best),
         _looks(model, best),
         _entropy(model),
         _probes(model),
@@ -208,14 +211,14 @@ def looked(model: nn.Module, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack(found), torch.stack([caught["x", index] for index in range(LAYERS + 1)])
 
 
-def repeated(count: int = 16) -> Tensor:
-    """Return texts of four made-up names each, PERIOD characters, COPIES times."""
+def repeated(count: int = 16, period: int = PERIOD) -> Tensor:
+    """Return texts of four made-up names each, `period` characters, COPIES times."""
     rows, chance = [], random.Random(0)
     syllables = story.SYLLABLES
     while len(rows) < count:
         names = ("".join(chance.choice(syllables) for _ in range(chance.choice([2, 3]))) for _ in range(4))
         text = "".join(name.capitalize() + " " for name in names)
-        if len(text) == PERIOD:
+        if len(text) == period:
             rows.append(story.encode(text * COPIES))
     return torch.stack(rows)
 
@@ -250,6 +253,33 @@ def _induction(model: nn.Module, scores: Tensor, best: tuple[int, list[int]]) ->
         y_axis="induction score",
         note=f"The mean weight on what followed the previous copy. Looking everywhere alike gives {float(even):.3f}. "
         f"{_several(heads).capitalize()} of layer {layer} give {float(scores[layer, heads].min()):.2f} and more.",
+    )
+
+
+def control(model: nn.Module, best: tuple[int, list[int]]) -> dict[str, list[float]]:
+    """Return scores at each of PERIODS: of the best heads, and of one that matches nothing and looks a fixed way back."""
+    layer, heads = best
+    scores: dict[str, list[float]] = {f"layer {layer}, head {head}": [] for head in heads}
+    fixed = f"no model: always {PERIOD - 1} back"
+    scores[fixed] = []
+    for period in PERIODS:
+        texts = repeated(period=period)
+        found = induction_score(looked(model, texts)[0][layer], period).mean(0)
+        for head in heads:
+            scores[f"layer {layer}, head {head}"].append(float(found[head]))
+        back = (torch.arange(texts.shape[1]) - PERIOD + 1).clamp(min=0)
+        scores[fixed].append(float(induction_score(F.one_hot(back, texts.shape[1]).float(), period)))
+    return scores
+
+
+def _control(model: nn.Module, best: tuple[int, list[int]]) -> Exhibit:
+    scores = control(model, best)
+    return table(
+        "The control: the same score at other periods",
+        ["head", *(f"period {period}" for period in PERIODS)],
+        [[name, *(round(score, 2) for score in row)] for name, row in scores.items()],
+        note=f"A head that matches nothing, and always looks {PERIOD - 1} positions back, is perfect at period {PERIOD} and "
+        "gets 0 at any other. Heads that find the copy are found at every period.",
     )
 
 
