@@ -192,6 +192,22 @@ def test_masked_attention() -> None:
         )  # fmt: skip
 
 
+def test_two_heads_worked_through() -> None:
+    lesson = LESSONS["masked-attention"]
+    q, k = rows([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 2], [2, 1, 1, 0]])
+    v, w_o = rows([[1, 0, 2, 0], [0, 1, 0, 2], [4, 4, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
+    shown: dict[str, list[float]] = {"S": [], "W": [], "O": []}
+    for head in (slice(0, 2), slice(2, 4)):
+        scores = (q[1, head] @ k[:2, head].T) / 2**0.5
+        weights = scores.softmax(-1)
+        for name, values in zip("SWO", (scores, weights, weights @ v[:2, head]), strict=True):
+            shown[name] += values.tolist()
+    for name, numbers in shown.items():
+        says(lesson, *numbers, before=f" {name} ")
+    says(lesson, *shown["O"], before="joined")
+    says(lesson, *(w_o @ rows([shown["O"]])[0]).tolist(), before="w_o of it")
+
+
 # --- 9.3.3, 9.3.4 ---
 
 

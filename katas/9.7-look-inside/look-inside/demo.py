@@ -136,6 +136,7 @@ LAYERS, HEADS = story.SIZES["num_layers"], story.SIZES["num_heads"]
 WIDTH = story.SIZES["d_model"] // HEADS
 TEXTS = [story.story(story.HELD_OUT + number) + "\n" for number in range(20)]
 PERIOD, COPIES = 24, 3
+WATCHED, RATES = 40, (0.003, 0.03)
 PERIODS = (22, PERIOD, 26)
 """At which the score is taken again: a head that looks a fixed way back is right at one of them."""
 NO_NAMES = {"One", "By", "In", "Then", "So", "All", "No"}
@@ -152,6 +153,7 @@ def demo() -> list[Exhibit]:
         _control(model, best),
         _looks(model, best),
         _entropy(model),
+        _watched(),
         _probes(model),
         _prices(model, scores),
         _together(model, best),
@@ -327,6 +329,43 @@ def _entropy(model: nn.Module) -> Exhibit:
         y_axis="nats",
         note=f"On average {said}; looking at all that came before alike gives {float(even):.2f}. A head of 2 nats is "
         f"undecided among {float(torch.tensor(2.0).exp()):.0f} characters.",
+    )
+
+
+def watched(rate: float) -> tuple[list[float], list[float]]:
+    """Train a new model for WATCHED steps, and return its losses and the entropy of its attention, every fifth step."""
+    torch.manual_seed(0)
+    model = built(ModernLM(**story.SIZES).state_dict()).train()
+    text = story.encode("\n".join(story.story(number) for number in range(40)))
+    optimizer, chance = torch.optim.Adam(model.parameters(), lr=rate), torch.Generator().manual_seed(0)
+    losses, entropies = [], []
+    for step in range(WATCHED + 1):
+        begin = torch.randint(len(text) - 49, (8, 1), generator=chance)
+        batch = text[begin + torch.arange(49)]
+        loss = F.cross_entropy(model(batch[:, :-1])[0].flatten(0, 1), batch[:, 1:].flatten())
+        if step % 5 == 0:
+            losses.append(loss.item())
+            entropies.append(float(attention_entropy(looked(model, batch[:2, :-1])[0]).mean()))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return losses, entropies
+
+
+def _watched() -> Exhibit:
+    steps, found = range(0, WATCHED + 1, 5), {f"rate {rate:g}": watched(rate) for rate in RATES}
+    ends = "; ".join(
+        f"{name}: {entropies[-1]:.2f} nats at a loss of {losses[-1]:.2f}"
+        for name, (losses, entropies) in found.items()
+    )
+    return lines(
+        "Entropy of attention, watched while a model learns",
+        {name: (steps, entropies) for name, (_, entropies) in found.items()},
+        x_axis="step",
+        y_axis="nats, mean over heads",
+        note=f"The same new model at {len(RATES)} learning rates. At the end, {ends}. Entropy that drops to almost nothing "
+        "within a few steps says that the weights have become one key each, where hardly any gradient flows; it shows "
+        "before the loss tells why. Entropy that slowly falls is learning.",
     )
 
 
