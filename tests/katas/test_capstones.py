@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +169,35 @@ def test_the_language_models_answers_are_those_of_our_log() -> None:
         f"norm-last-no-warmup {-end.away('norm-last-no-warmup'):.1f} spreads below",
     )
     assert round(end.away("no-warmup"), 1) == 1.0
+
+
+def test_what_other_lessons_say_of_warm_up_is_so_in_our_log() -> None:
+    end = Ends("language-model-capstone")
+    assert end.loss["norm-last-no-warmup"] == min(end.loss.values())
+    assert end.loss["no-warmup"] == max(end.loss.values())
+    assert max(abs(away) for away in map(end.away, ("norm-last-no-warmup", "no-warmup"))) < 1.05
+    for lesson, said in (
+        ("9.3-encoder-vs-decoder/encoder-layer", "post-norm without a warm-up ended lowest of all runs, by less than a "
+         "change of the seed makes"),
+        ("9.5-around-the-model/optimizer", "it seems to end worse without one, and four seeds do not decide it"),
+    ):  # fmt: skip
+        assert said in " ".join((UNIT.parent / lesson / "README.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.nightly
+def test_what_the_demo_of_layer_norm_finds_is_what_lessons_say_of_it() -> None:
+    """Six layers: post-norm learns nothing without warm-up and something with it, pre-norm learns at once."""
+    folder = UNIT.parent / "9.3-encoder-vs-decoder"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        patch.setitem(sys.modules, "mine", ours.module(folder / "blocks.py"))
+        demo = ours.module(folder / "layer-norm" / "demo.py")
+    ends = {name: sum(demo._train(kind, warm_up)[-5:]) / 5 for name, kind, warm_up in (
+        ("pre", "pre-norm", 1), ("post", "post-norm", 1), ("warmed", "post-norm", demo.STEPS // 2),
+    )}  # fmt: skip
+    guess = math.log(demo.TOKENS)
+    assert ends["pre"] < 0.5 < ends["warmed"] < guess - 0.5
+    assert ends["post"] > guess - 0.2
 
 
 def test_the_translators_answers_are_those_of_our_log() -> None:
