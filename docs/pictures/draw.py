@@ -119,8 +119,8 @@ def _look(style: Any) -> str:
 def screenshot(page: Any, name: str, *, last: str, height: int = 2000) -> None:
     """Store what the browser shows, light and dark, down to the end of the first element that `last` selects.
 
-    So nothing is cut in the middle; where even that element is taller than `height`, it ends there. In as few colours as
-    it needs.
+    So nothing is cut in the middle; if even that element is taller than `height`, it ends there. In as few
+    colours as it needs.
     """
     from PIL import Image
 
@@ -211,7 +211,7 @@ def _notebook(page: Any, folder: Path) -> None:
         for output in book.cells[1].outputs
         if "text/html" in output.get("data", {})
     ]
-    style = ":root{color-scheme:light dark}body{font:14px sans-serif;margin:24px}pre{padding:8px;border:1px solid #8886}"
+    style = ":root{color-scheme:light dark}body{font:14px sans-serif;margin:24px}pre{padding:8px;border:1px solid #888}"
     code = f"<pre style='background:#8881'>{escape(cells[1])}</pre>"
     page.set_content(f"<style>{style}</style><main>{code}{html}</main>")
     screenshot(page, "notebook", last="main")

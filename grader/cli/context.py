@@ -175,7 +175,9 @@ class LearnerContext:
 
     def _waits(self, kata: Kata) -> bool:
         """Return whether a kata of a higher number helps before this one and has not passed yet."""
-        helping = [other for other in kata.unit.pack.katas if other.slug in kata.after and other.key > kata.key]
+        helping = [
+            other for other in kata.unit.pack.katas if other.slug in kata.after and other.key > kata.key
+        ]
         return not self.entry(kata).attempts and any(self.entry(other).passed is None for other in helping)
 
     def passed_last(self) -> Kata | None:

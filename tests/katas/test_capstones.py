@@ -212,15 +212,15 @@ def test_the_translators_answers_are_those_of_our_log() -> None:
     assert "no-warmup" in ten.claims()
     says(
         "translator-capstone",
-        f"end between {end.low:.4f} and {end.high:.4f}; norm=\"last\" ended at {loss['norm-last']:.4f} with warm-up and "
-        f"at {loss['norm-last-no-warmup']:.4f} without, norm=\"first\" without warm-up at {loss['no-warmup']:.4f}",
+        f'end between {end.low:.4f} and {end.high:.4f}; norm="last" ended at {loss["norm-last"]:.4f} with warm-up and '
+        f'at {loss["norm-last-no-warmup"]:.4f} without, norm="first" without warm-up at {loss["no-warmup"]:.4f}',
         f"That {loss['norm-last-no-warmup']:.4f} is a third of {end.high:.4f} means nothing",
         f"{loss['no-positions'] - end.mean:.4f} nats a word, {end.away('no-positions'):.0f} times the spread: a claim",
         f"Four layers ended at {loss['four-layers']:.4f}, eleven times the mean of the base runs and "
         f"{end.away('four-layers'):.0f} spreads away: a claim",
         f"Two layers ended at {loss['two-layers']:.4f}, {end.away('two-layers'):.1f} spreads away, which is not",
-        f"at step 10 no-warmup is at {ten.loss['no-warmup']:.3f}, the base runs are at {ten.mean:.3f} in the mean with a "
-        f"spread of {ten.spread:.3f}",
+        f"at step 10 no-warmup is at {ten.loss['no-warmup']:.3f}, the base runs are at {ten.mean:.3f} in the mean with "
+        f"a spread of {ten.spread:.3f}",
         f"At the end no-warmup is {end.away('no-warmup'):.1f} spreads from their mean",
     )
 

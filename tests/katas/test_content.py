@@ -301,7 +301,9 @@ def test_what_helps_before_comes_before_in_the_longest_course() -> None:
     assert sorted(order) == sorted(content.folder.name for content in CONTENTS)
     for content in CONTENTS:
         for other in content.data.get("after", ()):
-            assert order.index(other) < order.index(content.folder.name), f"{content.folder.name} after {other}"
+            assert order.index(other) < order.index(content.folder.name), (
+                f"{content.folder.name} after {other}"
+            )
 
 
 def test_points_follow_the_work() -> None:

@@ -41,7 +41,9 @@ def test_153_items_are_listed_once_each() -> None:
 
 
 def test_an_item_is_done_where_a_check_looks_seen_in_a_demo_and_else_read() -> None:
-    assert [number for number, word, _, command in FOUND if WORDS[command.strip("`")[:10].strip()] != word] == []
+    assert [
+        number for number, word, _, command in FOUND if WORDS[command.strip("`")[:10].strip()] != word
+    ] == []
     for word in WORDS.values():
         assert f"**{word}** ({sum(found == word for _, found, _, _ in FOUND)})" in TEXT
 

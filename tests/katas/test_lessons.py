@@ -195,7 +195,10 @@ def test_masked_attention() -> None:
 def test_two_heads_worked_through() -> None:
     lesson = LESSONS["masked-attention"]
     q, k = rows([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 2], [2, 1, 1, 0]])
-    v, w_o = rows([[1, 0, 2, 0], [0, 1, 0, 2], [4, 4, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
+    v, w_o = (
+        rows([[1, 0, 2, 0], [0, 1, 0, 2], [4, 4, 1, 1]]),
+        rows([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]]),
+    )
     shown: dict[str, list[float]] = {"S": [], "W": [], "O": []}
     for head in (slice(0, 2), slice(2, 4)):
         scores = (q[1, head] @ k[:2, head].T) / 2**0.5
@@ -616,7 +619,10 @@ def test_look_inside() -> None:
     for length, period, score in ((5, 3, 1.0), (8, 4, 0.0)):
         two_back = F.one_hot((torch.arange(length) - 2).clamp(min=0), length).double()
         assert float(reference.induction_score(two_back, period)) == score
-    assert "always looks two positions back has the score 1 here. On a b c d a b c d, of period 4, it has 0." in lesson
+    assert (
+        "always looks two positions back has the score 1 here. On a b c d a b c d, of period 4, it has 0."
+        in lesson
+    )
 
     x, y = rows([[0, 1, 2, 7]])[0], rows([[0, 0, 1, 1]])[0]
     xc, yc = x - x.mean(), y - y.mean()
@@ -761,12 +767,20 @@ def test_language_model_capstone() -> None:
     assert f"make {2 * layer + V * D + length * D + 2 * D + V * (D + 1):,}." in lesson
     says_runs("language-model-capstone", layers=2)
     mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=2)
-    assert f"their mean is {mean:.2f} and their spread {spread:.2f}, so a claim needs more than {3 * spread:.2f}" in lesson
-    norm, four = (float(end) for end in re.findall(r"(?:another norm|\nfour layers) ended at ([\d.]+\d)", lesson))
+    assert (
+        f"their mean is {mean:.2f} and their spread {spread:.2f}, so a claim needs more than {3 * spread:.2f}"
+        in lesson
+    )
+    norm, four = (
+        float(end) for end in re.findall(r"(?:another norm|\nfour layers) ended at ([\d.]+\d)", lesson)
+    )
     assert f"It is {norm - mean:.2f} away" in lesson
     assert f"and {four - mean:.2f} is a claim" in lesson
     assert norm - mean < 3 * spread < four - mean
-    assert f"the distance would have been {1.56 - 1.52:.2f}, and the norm's {norm:.2f}, which is {norm - 1.52:.2f}" in lesson
+    assert (
+        f"the distance would have been {1.56 - 1.52:.2f}, and the norm's {norm:.2f}, which is {norm - 1.52:.2f}"
+        in lesson
+    )
 
 
 def says_base_runs(lesson: str, pattern: str, places: int) -> tuple[float, float]:
@@ -803,7 +817,10 @@ def test_translator_capstone() -> None:
     assert f"{attention:,} numbers, so the decoder's two make {2 * attention:,} in each layer" in lesson
     says_runs("translator-capstone", layers=1)
     mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=3)
-    assert f"their mean is {mean:.3f} and their spread {spread:.3f}, so a claim needs more than {3 * spread:.3f}" in lesson
+    assert (
+        f"their mean is {mean:.3f} and their spread {spread:.3f}, so a claim needs more than {3 * spread:.3f}"
+        in lesson
+    )
     two, four = (float(end) for end in re.findall(r"(?:run at|one at) ([\d.]+\d)", lesson))
     assert 1.7 < two / mean < 2
     assert two - mean < 3 * spread < four - mean

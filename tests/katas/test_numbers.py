@@ -81,7 +81,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     ],
     "feed-forward/hints": lambda: [
         f"{(1 + torch.erf(one / 2**0.5)) / 2:.4f}", f"{(1 + torch.erf(one)) / 2:.4f}", f"{torch.erf(one / 2**0.5):.4f}",
-        # the third hidden number of the lesson's example: silu of linear1, -0.5, times the gate, -1, and the other way round
+        # the third hidden number of the lesson's example: silu of linear1, -0.5, times the gate, -1; and exchanged
         f"{float(F.silu(-one / 2) * -1):.4f}", f"{float(F.silu(-one) * -0.5):.4f}", "0.0",
     ],
     "layer-norm/hints": lambda: [f"{torch.tensor([1.0, 3, 2, 6]).var(correction=0):.1f}"],
@@ -98,7 +98,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "language-model-capstone/hints": lambda: ["3.0", f"{new_logits():.1f}", "2.05"],
     "translator-capstone/hints": lambda: [f"{blind_translator():.1f}"],
 }  # fmt: skip
-"""Every decimal number of a file, computed where it follows from something; the others are what an example begins with."""
+"""Every decimal number of a file, computed where it follows from something; the others begin an example."""
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name not in CAPSTONES])
@@ -108,9 +108,13 @@ def test_every_decimal_number_of_hints_and_model_answers_is_accounted_for(name: 
 
 
 def test_whole_numbers_of_hints() -> None:
-    assert f"There should be 3 · 6 · 4 = {3 * 6 * 4}; {3 * 6 * 4 + 3 * 4} means biases" in plain("self-attention/hints")
+    assert f"There should be 3 · 6 · 4 = {3 * 6 * 4}; {3 * 6 * 4 + 3 * 4} means biases" in plain(
+        "self-attention/hints"
+    )
     assert f"{adam_first(True, False):.0f} times too large when only the first is" in plain("optimizer/hints")
-    assert f"{1 / adam_first(False, True):.0f} times too small when only the second" in plain("optimizer/hints")
+    assert f"{1 / adam_first(False, True):.0f} times too small when only the second" in plain(
+        "optimizer/hints"
+    )
     assert "10% of all chosen tokens is half of the 20% that are not masked" in plain("masked-lm/hints")
     image = torch.arange(24).view(4, 6)
     assert int(image[2, 2]) == 14
@@ -125,11 +129,17 @@ def test_whole_numbers_of_hints() -> None:
 
 def test_whole_numbers_of_model_answers() -> None:
     says = {
-        "self-attention": [f"one table takes {1024**2 * 4 / 2**20:.0f} MB at T = 1024, {2048**2 * 4 / 2**20:.0f} MB at 2048"],
+        "self-attention": [
+            f"one table takes {1024**2 * 4 / 2**20:.0f} MB at T = 1024, {2048**2 * 4 / 2**20:.0f} MB at 2048",
+        ],
         "feed-forward": ["3·D·F = 8·D² gives F = 8·D/3", "some 16·D² operations"],
         "decoder-lm": [f"2 GiB at {4096:,} tokens"],
-        "patches": [f"14 x 14 places became {384 // 16} x {384 // 16}", f"scores of attention are {4**2} times as many"],
-        "positional-encoding": ["From wavelength 6 to about 60,000", "about 1600 positions", "nine in ten of them are longer than 160"],
+        "patches": [
+            f"14 x 14 places became {384 // 16} x {384 // 16}", f"scores of attention are {4**2} times as many",
+        ],
+        "positional-encoding": [
+            "From wavelength 6 to about 60,000", "about 1600 positions", "nine in ten of them are longer than 160",
+        ],
         "decoder-layer": [f"about {4 + 2 + 8}·D² with d_ff = 4·D"],
         "optimizer": ["it takes thousands of steps until v has forgotten it"],
     }  # fmt: skip
@@ -145,22 +155,41 @@ def test_whole_numbers_of_model_answers() -> None:
 
 def test_hours_in_readme_are_those_of_the_katas() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    hours = {unit: float(shown) for unit, shown in re.findall(r"^\| (9\.\d) [^|]+\|[^|]+\| ([\d.]+) \|$", text, re.M)}
-    minutes = {unit: sum(kata["minutes"] for kata in DATA if kata["number"].startswith(unit)) for unit in hours}
+    hours = {
+        unit: float(shown)
+        for unit, shown in re.findall(r"^\| (9\.\d) [^|]+\|[^|]+\| ([\d.]+) \|$", text, re.M)
+    }
+    minutes = {
+        unit: sum(kata["minutes"] for kata in DATA if kata["number"].startswith(unit)) for unit in hours
+    }
     assert sum(minutes.values()) == sum(kata["minutes"] for kata in DATA)
     assert {unit: round(4 * total / 60) / 4 for unit, total in minutes.items()} == hours
     assert f"lists all {len(DATA)} katas" in text
 
 
 def test_runs_on_real_things_are_counted_in_readme() -> None:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    words = (
+        "no",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    )
     learners = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8").partition("| `kata run` |")[2]
     needs = re.findall(r"^\| `[\w-]+` \|.*\| ([^|]+) \|$", learners.partition("\n\n")[0], re.M)
     assert len(needs) == len(list(KATAS.glob("*/*/real.py")))
     free = sum(need.startswith(("nothing", "a pass")) for need in needs)
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = f"[{words[len(needs) - 1]} more](docs/learners.md#kata-run) run for real, {words[free]} of them without a download"
-    assert said in text
+    assert f"[{words[len(needs) - 1]} more](docs/learners.md#kata-run) run for real" in text
+    assert f"run for real, {words[free]} of them without a download" in text
 
 
 def test_points_in_the_curriculum_are_those_of_the_katas() -> None:

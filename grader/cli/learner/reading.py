@@ -148,7 +148,9 @@ def _record(place: LearnerContext, kata: Kata, tier: int) -> str | None:
 @click.command(short_help="Show the reference solution, once you have passed or given up.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option("--give-up", is_flag=True, help="Show it without a pass; this is recorded.")
-@click.option("--block", is_flag=True, help="Show instead what later katas are given for it, that part alone.")
+@click.option(
+    "--block", is_flag=True, help="Show instead what later katas are given for it, that part alone."
+)
 @json_option
 def solution(id_: str | None, give_up: bool, block: bool, as_json: bool) -> None:
     """Show the reference solution, once you have passed or given up.

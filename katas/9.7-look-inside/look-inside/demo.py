@@ -259,7 +259,7 @@ def _induction(model: nn.Module, scores: Tensor, best: tuple[int, list[int]]) ->
 
 
 def control(model: nn.Module, best: tuple[int, list[int]]) -> dict[str, list[float]]:
-    """Return scores at each of PERIODS: of the best heads, and of one that matches nothing and looks a fixed way back."""
+    """Return scores at each of PERIODS: of the best heads, and of one that looks a fixed way back."""
     layer, heads = best
     scores: dict[str, list[float]] = {f"layer {layer}, head {head}": [] for head in heads}
     fixed = f"no model: always {PERIOD - 1} back"
@@ -280,8 +280,8 @@ def _control(model: nn.Module, best: tuple[int, list[int]]) -> Exhibit:
         "The control: the same score at other periods",
         ["head", *(f"period {period}" for period in PERIODS)],
         [[name, *(round(score, 2) for score in row)] for name, row in scores.items()],
-        note=f"A head that matches nothing, and always looks {PERIOD - 1} positions back, is perfect at period {PERIOD} and "
-        "gets 0 at any other. Heads that find the copy are found at every period.",
+        note=f"A head that matches nothing and always looks {PERIOD - 1} back is perfect at period {PERIOD} "
+        "and gets 0 at any other. Heads that find the copy are found at every period.",
     )
 
 
@@ -363,8 +363,8 @@ def _watched() -> Exhibit:
         {name: (steps, entropies) for name, (_, entropies) in found.items()},
         x_axis="step",
         y_axis="nats, mean over heads",
-        note=f"The same new model at {len(RATES)} learning rates. At the end, {ends}. Entropy that drops to almost nothing "
-        "within a few steps says that the weights have become one key each, where hardly any gradient flows; it shows "
+        note=f"The same new model at {len(RATES)} learning rates. At the end, {ends}. Entropy that drops to almost "
+        "nothing within a few steps says that each query has chosen one key, where hardly any gradient flows; it shows "
         "before the loss tells why. Entropy that slowly falls is learning.",
     )
 

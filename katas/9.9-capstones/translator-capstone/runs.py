@@ -26,14 +26,14 @@ RUNS: dict[str, dict[str, Any]] = {
     "two-layers": {"num_layers": 2},
     "four-layers": {"num_layers": 4},
 }
-"""What `train` is given besides text, steps and seed. The base runs differ in their seed: how far apart is what is equal?"""
+"""What `train` is given besides text, steps and seed. The base runs differ in their seed alone."""
 LOGGED = (*range(1, 9), *range(10, STEPS + 1, 5))
 """The steps that are logged: the first ones all, then every fifth."""
 HEADER = "run,seed,step,loss,rate"
 
 
 def seed_of(run: str) -> int:
-    """Return the seed of a run: base-2 has 2, and so on; the others differ from base in one thing, not in their seed."""
+    """Return the seed of a run: base-2 has 2, and so on; the others have that of base."""
     return int(run.removeprefix("base-")) if run.startswith("base-") else SEED
 
 
