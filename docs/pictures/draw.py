@@ -116,14 +116,23 @@ def _look(style: Any) -> str:
     return (f' fill="{colour}"' if colour else "") + (' font-weight="bold"' if style.bold else "")
 
 
-def screenshot(page: Any, name: str, *, height: int) -> None:
-    """Store what the browser shows, as far down as `height`, in as few colours as it needs."""
+def screenshot(page: Any, name: str, *, last: str, height: int = 2000) -> None:
+    """Store what the browser shows, light and dark, down to the end of the first element that `last` selects.
+
+    So nothing is cut in the middle; if even that element is taller than `height`, it ends there. In as few
+    colours as it needs.
+    """
     from PIL import Image
 
-    path = HERE / f"{name}.png"
-    clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}
-    page.screenshot(path=str(path), clip=clip)
-    Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
+    for scheme, path in (("light", HERE / f"{name}.png"), ("dark", HERE / f"{name}-dark.png")):
+        page.emulate_media(color_scheme=scheme)
+        end = page.evaluate("last => document.querySelector(last).getBoundingClientRect().bottom", last)
+        clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": min(end + 16, height)}
+        page.screenshot(path=str(path), clip=clip, full_page=True)
+        Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
+
+
+SIZE_OF_PAGES = {"width": 980, "height": 900}
 
 
 def draw_pages(folder: Path, wanted: Iterable[str]) -> None:
@@ -138,7 +147,7 @@ def draw_pages(folder: Path, wanted: Iterable[str]) -> None:
     kata("demo", "masks", folder=folder)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_chromium())
-        page = browser.new_page(viewport={"width": 980, "height": 900}, device_scale_factor=1.5)
+        page = browser.new_page(viewport=SIZE_OF_PAGES, device_scale_factor=1.5)
         for name in wanted:
             page.goto("about:blank")  # else what the last page forbids holds for HTML that is set, too
             PAGES[name][1](page, folder)
@@ -153,12 +162,12 @@ def _chromium() -> str | None:
 
 def _demo(page: Any, folder: Path) -> None:
     page.goto((folder / "kata-demo" / "masks" / "index.html").as_uri())
-    screenshot(page, "demo", height=700)
+    screenshot(page, "demo", last=".panel")
 
 
 def _report(page: Any, folder: Path) -> None:
     page.goto((folder / "kata-report" / "index.html").as_uri())
-    screenshot(page, "report", height=700)
+    screenshot(page, "report", last="body", height=700)
 
 
 def _feedback(page: Any, folder: Path) -> None:
@@ -166,7 +175,7 @@ def _feedback(page: Any, folder: Path) -> None:
         one for one in (folder / "kata-report" / "feedback").glob("*.html") if one.name.startswith("bo")
     ]
     page.goto(shown.as_uri())
-    screenshot(page, "feedback", height=700)
+    screenshot(page, "feedback", last="body", height=700)
 
 
 def _desk(page: Any, folder: Path) -> None:
@@ -179,7 +188,9 @@ def _desk(page: Any, folder: Path) -> None:
         [address] = re.findall(r"http://\S+", desk.stdout.readline())
         page.goto(address)
         page.goto(address.partition("/enter")[0] + "/mark?learner=bo&of=masks")
-        screenshot(page, "desk", height=700)
+        page.set_viewport_size({"width": 1480, "height": 900})  # the lines of the stub, whole
+        screenshot(page, "desk", last="body", height=900)
+        page.set_viewport_size(SIZE_OF_PAGES)
     finally:
         desk.terminate()
         desk.wait()
@@ -200,9 +211,10 @@ def _notebook(page: Any, folder: Path) -> None:
         for output in book.cells[1].outputs
         if "text/html" in output.get("data", {})
     ]
-    code = f"<pre style='background:#f5f5f5;border:1px solid #ddd;padding:8px'>{escape(cells[1])}</pre>"
-    page.set_content(f"<body style='font:14px sans-serif;margin:24px'>{code}{html}</body>")
-    screenshot(page, "notebook", height=480)
+    style = ":root{color-scheme:light dark}body{font:14px sans-serif;margin:24px}pre{padding:8px;border:1px solid #888}"
+    code = f"<pre style='background:#8881'>{escape(cells[1])}</pre>"
+    page.set_content(f"<style>{style}</style><main>{code}{html}</main>")
+    screenshot(page, "notebook", last="main")
 
 
 def _problems(page: Any, folder: Path) -> None:
@@ -219,11 +231,12 @@ def _problems(page: Any, folder: Path) -> None:
         for _, line, column, _, message, code in found
     )
     page.set_content(
-        "<style>body{font:13px/22px sans-serif;margin:0;padding:8px 16px;background:#1e1e1e;color:#ccc}"
-        "p{margin:0}p+p+p{padding-left:36px;text-indent:-20px}i{color:#888;font-style:normal}u{text-underline-offset:7px}</style>"
+        "<style>body{font:13px/22px sans-serif;margin:0;padding:8px 16px;background:#fff;color:#333}"
+        "@media(prefers-color-scheme:dark){body{background:#1e1e1e;color:#ccc}}"
+        "p{margin:0}p+p+p{padding-left:36px;text-indent:-20px}i{color:#767676;font-style:normal}u{text-underline-offset:7px}</style>"
         f"<main><p><u>PROBLEMS</u> {len(found)}&emsp;OUTPUT&emsp;TERMINAL</p><p>&#8964; masks.py</p>{rows}</main>"
     )
-    screenshot(page, "problems", height=16 + page.evaluate("document.querySelector('main').offsetHeight"))
+    screenshot(page, "problems", last="main")
 
 
 VSCODE = "learner/workspace/templates/tasks.json"

@@ -296,37 +296,48 @@ def _masked(f: Figure) -> None:
 def _layer_norm(f: Figure) -> None:
     rows = torch.tensor([[1, 3, 2, 6], [10, 30, 20, 60], [-1, -3, -2, -6], [5, 5, 5, 5]]).float()
     normed = reference("layer-norm").LayerNorm(4)(rows)
-    for left, ticks, values, name in (
-        (66, (-10, 0, 20, 40, 60), rows, "before"),
-        (270, (-2, -1, 0, 1, 2), normed, "after"),
+    # Logarithmic away from 0 on the left: else the rows of small numbers were a blob each.
+    for left, ticks, scale, values, name in (
+        (66, (-6, -1, 1, 6, 60), math.asinh, rows, "before, logarithmic"),
+        (270, (-2, -1, 0, 1, 2), float, normed, "after"),
     ):
         f.text(left, 18, name, "h")
-        at = f.plot((left, 26, 150, 136), ticks, (0, 4), marks=False)
+        low, high = scale(ticks[0]) - 0.2, scale(ticks[-1]) + 0.2
+        f.path([(left, 26), (left, 162), (left + 150, 162)])
+
+        def across(value: float, left: int = left, low: float = low, high: float = high, scale: Any = scale) -> float:
+            return left + (scale(value) - low) / (high - low) * 150
+
+        for tick in ticks:
+            f.text(across(tick), 177, tick, "s m")
         for number, row in enumerate(values.tolist()):
-            f.path([at(ticks[0], 3.5 - number), at(ticks[-1], 3.5 - number)], "l d")
+            f.path([(left, 43 + 34 * number), (left + 150, 43 + 34 * number)], "l d")
             for value in row:
-                x, y = at(value, 3.5 - number)
-                f.parts.append(f'<circle cx="{x:.4g}" cy="{y:.4g}" r="5" class="a" fill-opacity=".7"/>')
+                f.parts.append(
+                    f'<circle cx="{across(value):.4g}" cy="{43 + 34 * number}" r="4" class="a" fill-opacity=".7"/>'
+                )
     for number in range(4):
         f.text(60, 47 + 34 * number, f"pos {number}", "s e")
     f.text(66, 197, "each dot is one of the four features of a position", "s")
 
 
-@figure("feed-forward", "ReLU and GELU", 216)
+@figure("feed-forward", "ReLU, GELU and SiLU", 226)
 def _feed_forward(f: Figure) -> None:
     gelu = reference("feed-forward").gelu
-    at = f.plot((40, 14, 380, 160), (-4, -3, -2, -1, 0, 1, 2, 3), (-1, 0, 1, 2, 3))
+    f.text(12, 14, "output", "s")
+    at = f.plot((40, 24, 380, 160), (-4, -3, -2, -1, 0, 1, 2, 3), (-1, 0, 1, 2, 3))
     xs = torch.linspace(-4, 3, 141)
     f.path([at(-4, 0), at(3, 0)], "l d")
-    for ys, look in ((xs.relu(), "lb w d"), (gelu(xs), "la w")):
+    for ys, look in ((torch.nn.functional.silu(xs), "lc w"), (xs.relu(), "lb w d"), (gelu(xs), "la w")):
         f.path(map(at, xs.tolist(), ys.tolist()), look)
     f.text(*at(0.7, 1.6), "ReLU", "b h e")
-    f.text(*at(2.15, 1.5), "GELU", "a h")
+    f.text(*at(2.2, 1.4), "GELU", "a h")
+    f.text(*at(2.2, 0.9), "SiLU", "c h")
     low = gelu(xs).min()
     where = float(xs[gelu(xs).argmin()])
     x, y = at(where, float(low))
     f.text(x, y + 22, f"lowest: {low:.2f} at {where:.2f}", "s m")
-    f.text(420, 208, "input", "s e")
+    f.text(420, 218, "input", "s e")
 
 
 def _block(f: Figure, left: float, top: float, steps: Sequence[str], joins: Iterable[int]) -> None:
@@ -404,7 +415,7 @@ def _classifier(f: Figure) -> None:
         f.text(44, 50 + 32 * row, word, "s e")
     notes = {"cls": "position 0 alone", "mean": "mean of real rows", "max": "largest per column"}
     for row, (name, note) in enumerate(notes.items()):
-        y = 34 + 44 * row
+        y = 20 + 44 * row
         f.path([(134, 78), (162, 78), (162, y + 14), (210, y + 14)], "l tip")
         f.text(168, y + 9, name, "h")
         f.grid(214, y, (40, 28), pool(hidden, mask, name), ".0f")
@@ -590,7 +601,7 @@ def _transfer(f: Figure) -> None:
     f.text(66, 202, "blue: learning rate · dashed: no gradient is kept", "s")
 
 
-@figure("look-inside", "An induction head's attention map", 282)
+@figure("look-inside", "An induction head's attention map", 392)
 def _look_inside(f: Figure) -> None:
     story, modern = given(ROOT / "katas/given/story.py"), reference("modern-block")
     model = modern.ModernLM(**story.SIZES)
@@ -613,14 +624,17 @@ def _look_inside(f: Figure) -> None:
     measured = reference("look-inside").induction_score(weights, period)
     seen = weights[:, period:, :period]
     order = measured.argsort(descending=True).tolist()
-    for left, head in ((32, order[0]), (242, order[-1])):
-        f.text(left, 18, f"layer 2, head {head}: score {measured[head]:.2f}", "h")
-        f.heat((left, 46, 8 * period, 8 * period), seen[head], float(seen[order[0]].max()))
-        for number, letter in enumerate(names.replace(" ", "·")):
-            f.text(left + 4 + 8 * number, 40, letter, "s m")
-            f.text(left - 8, 54 + 8 * number, letter, "t m")
-    f.text(32, 258, "row: a letter of the second copy · column: one of the first", "s")
-    f.text(32, 274, "one cell right of the diagonal: the letter that came next", "s")
+    cell, letters = 11.5, names.replace(" ", "·")
+    for left, size, head in ((30, cell, order[0]), (326, 4.5, order[-1])):
+        f.text(left - 12, 18, f"head {head}: score {measured[head]:.2f}", "h")
+        f.heat((left, 58, size * period, size * period), seen[head], float(seen[order[0]].max()))
+    for number, letter in enumerate(letters):
+        f.text(30 + cell * (number + 0.5), 53, letter, "m")
+        f.text(20, 58 + cell * (number + 0.5) + 4, letter, "m")
+    f.text(30, 37, "across: the first copy; down: the second", "s")
+    f.text(326, 182, "the same letters", "s")
+    f.text(18, 356, "layer 2; the darker, the more weight", "s")
+    f.text(18, 374, "one cell right of the diagonal: the letter that came next", "s")
 
 
 @figure("modern-block", "Query heads that share keys and values", 252)
@@ -668,7 +682,7 @@ def _long_attention(f: Figure) -> None:
     f.text(12, 206, "row: query, column: key, for 16 positions", "s")
 
 
-@figure("patches", "An image, its patches and one of them in a row", 222)
+@figure("patches", "An image, its patches and one of them in a row", 270)
 def _patches(f: Figure) -> None:
     shapes = given(ROOT / "katas/9.8-modern-variants/patches/shapes.py")
     image = (shapes.draw(4, torch.Generator().manual_seed(5), noise=0.0).images[3:4, :1] > 0).float()
@@ -684,36 +698,33 @@ def _patches(f: Figure) -> None:
         x, y = 176 + 40 * (number % 4), 30 + 42 * (number // 4)
         f.heat((x, y, 26, 26), patch.reshape(4, 4))
         f.text(x + 13, y + 38, number, "s m")
-    f.path([(328, 94), (346, 94)], "l tip")
-    f.text(352, 18, "patch 5", "h")
-    f.heat((352, 30, 12, 160), patches[5][:, None])
-    f.text(369, 92, "16 numbers", "s")
-    f.text(369, 106, "in a row", "s")
-    f.text(12, 214, "a cross without noise, one channel; blue: light pixels", "s")
+    f.text(12, 222, "patch 5 as a row of 16 numbers: its rows one after the other", "h")
+    f.heat((12, 232, 416, 12), patches[5][None])
+    f.text(12, 262, "a cross without noise, one channel; blue: light pixels", "s")
 
 
 def _log(f: Figure, kata: str, vocabulary: int, known: tuple[str, float]) -> None:
-    """Draw the two runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
+    """Draw the runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
     rows = list(csv.DictReader(io.StringIO(reference(kata).training_log())))
     steps = max(int(row["step"]) for row in rows)
     at = f.plot((40, 16, 380, 150), (1, 40, 80, 120, steps), (0, 1, 2, 3, 4))
     for height, words in ((math.log(vocabulary), f"knows nothing: ln {vocabulary}"), (known[1], known[0])):
         f.path([at(1, height), at(steps, height)], "l d")
         f.text(at(steps, height)[0], at(steps, height)[1] - 5, words, "s e")
-    for run, look in (("base", "la w"), ("base-again", "lb w d")):
+    for run, look in (("base-2", "lb d"), ("base-3", "lb d"), ("base-4", "lb d"), ("base", "la w")):
         f.path((at(int(r["step"]), float(r["loss"])) for r in rows if r["run"] == run), look)
     f.path([(40, 200), (64, 200)], "la w")
     f.text(70, 204, "base, seed 1")
-    f.path([(180, 200), (204, 200)], "lb w d")
-    f.text(210, 204, "base-again, seed 2")
+    f.path([(180, 200), (204, 200)], "lb d")
+    f.text(210, 204, "base-2 to base-4")
     f.text(420, 204, "loss, by step", "s e")
 
 
-@figure("language-model-capstone", "The loss of two runs that differ in their seed", 214)
+@figure("language-model-capstone", "The loss of four runs that differ in their seed", 214)
 def _language_model(f: Figure) -> None:
     _log(f, "language-model-capstone", 57, ("what a bigram pays: 2.05", 2.05))
 
 
-@figure("translator-capstone", "The loss of two runs that differ in their seed", 214)
+@figure("translator-capstone", "The loss of four runs that differ in their seed", 214)
 def _own_translator(f: Figure) -> None:
     _log(f, "translator-capstone", 42, ("where base runs have to end: 0.5", 0.5))

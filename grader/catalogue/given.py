@@ -69,6 +69,20 @@ def blocks_of(kata: Kata) -> Blocks | None:
     return Blocks(path, left_out.text.encode("utf-8"), left_out.names, shows)
 
 
+def block_of(kata: Kata) -> str | None:
+    """Return how the blocks of later katas answer this one and no other; None where they do not.
+
+    Raises:
+        PackError: `blocks.py` cannot be read, or is not valid Python.
+    """
+    for path in blocks_in(kata.unit.pack):
+        source = read_blocks(path)
+        if not source.names.isdisjoint(kata.required):
+            others = {name for other in kata.unit.pack.katas for name in other.required} - {*kata.required}
+            return source.of(kata.required, closed=others).text
+    return None
+
+
 def blocks_in(pack: Pack) -> list[Path]:
     """Return every `blocks.py` that some kata of a pack is given, each once."""
     return list(dict.fromkeys(path for kata in pack.katas for path in kata.given if path.name == BLOCKS))
@@ -125,6 +139,19 @@ class BlocksSource:
                     needed.add(home)
                     ahead.append(home)
         return self._only(needed)
+
+    def of(self, names: Collection[str], *, closed: Collection[str]) -> BlocksSource:
+        """Return the text with the definitions of these names, the imports, and what they need but for `closed`."""
+        homes = {name: node for node in self.tree.body for name in defined_names(node)}
+        imports = [node for node in self.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        needed = {homes[name] for name in names if name in homes}
+        ahead = list(needed)
+        while ahead:
+            for name in sorted((_names_in(ahead.pop()) & homes.keys()) - {*closed}):
+                if homes[name] not in needed:
+                    needed.add(homes[name])
+                    ahead.append(homes[name])
+        return self._only(needed | set(imports))
 
     def _only(self, needed: Collection[ast.stmt]) -> BlocksSource:
         """Cut the other statements out, each with the comments above it."""

@@ -147,7 +147,8 @@ class LearnerContext:
         """Return the kata that comes next: the one whose folder this is, else one that is open.
 
         Of this unit what goes wrong now, then what is under way, as `kata check` shows them; then what never passed:
-        what was started of this unit, the rest of it, others; then what broke again elsewhere.
+        what was started of this unit, the rest of it, others; then what broke again elsewhere. A kata that was never
+        checked waits for later ones that help before it, as long as anything else is open.
         """
         around = kata_around(self.folder, self.catalogue)
         if around is not None and self.entry(around).status != "pass":
@@ -160,16 +161,24 @@ class LearnerContext:
             (own, lambda entry: entry.status in WRONG),
             (own, lambda entry: entry.status == "in_progress"),
             (
-                own,
+                [kata for kata in own if not self._waits(kata)],
                 lambda entry: (
                     entry.passed is None and entry.started is not None and entry.status != "missing"
                 ),
             ),
+            ([kata for kata in katas if not self._waits(kata)], lambda entry: entry.passed is None),
             (katas, lambda entry: entry.passed is None),
             (katas, lambda entry: entry.status != "pass"),
         )
         found = (kata for among, is_open in rules for kata in among if is_open(self.entry(kata)))
         return next(found, None)
+
+    def _waits(self, kata: Kata) -> bool:
+        """Return whether a kata of a higher number helps before this one and has not passed yet."""
+        helping = [
+            other for other in kata.unit.pack.katas if other.slug in kata.after and other.key > kata.key
+        ]
+        return not self.entry(kata).attempts and any(self.entry(other).passed is None for other in helping)
 
     def passed_last(self) -> Kata | None:
         """Return the kata that passed for the first time most lately."""

@@ -3,7 +3,7 @@
     sentence = noun phrase, ["not"] verb, noun phrase
 
 In English adjectives come before their noun and never change. In Spanish they come after it, in the other order, and
-article and adjectives take the noun's gender and number: *the small white houses* are *las casas blancas pequeñas*. The
+article and adjectives take the noun's gender and number: *the small white cows* are *las vacas blancas pequeñas*. The
 verb agrees with the subject in both, and *do not see*, *does not see* are *no ven*, *no ve*. So the languages share
 neither the order of their words nor their number, and what an article has to be stands two or three words further on.
 

@@ -210,17 +210,37 @@ def test_without_an_id_the_folder_says_which_kata(
     assert kata("hint").code == 0
 
 
-def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
-    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(TINY, tmp_path / "two")
-    merge = tmp_path / "two" / "1.1-sorting" / "merge"
+def with_merge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use a pack with a second kata, 1.1.2 merge; return the pack's folder."""
+    pack = tmp_path / "two"
+    shutil.copytree(TINY, pack)
+    merge = pack / "1.1-sorting" / "merge"
     shutil.copytree(merge.with_name("insertion-sort"), merge)
     (merge / "insertion_sort.py").rename(merge / "merge.py")
     text = (merge / "kata.toml").read_text()
     text = text.replace("1.1.1", "1.1.2").replace('module = "insertion_sort"', 'module = "merge"')
     (merge / "kata.toml").write_text(text)
-    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "two"))
+    monkeypatch.setenv("KATA_PACKS", str(pack))
+    return pack
+
+
+def test_a_kata_waits_for_a_later_one_that_helps_before_it(
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = with_merge(tmp_path, monkeypatch) / FOLDER / "kata.toml"
+    first.write_text(first.read_text().replace("points =", 'after = ["merge"]\npoints =', 1))
+    kata("start", "1.1")
+    assert "next:  kata check merge" in kata().out
+    kata("start", "insertion-sort")
+    assert "next:  kata check merge" in kata().out, "started by name and not tried yet"
+    check(home, "fail", 1)
+    assert "next:  kata check insertion-sort" in kata().out, "a learner who is at it stays there"
+
+
+def test_of_several_katas_the_folder_or_the_one_that_was_tried_is_meant(
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_merge(tmp_path, monkeypatch)
     kata("start", "merge")
     assert "next:  kata check merge" in kata().out
     kata("start", "1.1")

@@ -294,11 +294,16 @@ def test_the_lesson_of_a_unit_tells_of_each_of_its_katas() -> None:
         assert f"**{content.data['number']} {content.folder.name}.**" in unit
 
 
-def test_what_helps_before_comes_before() -> None:
-    numbers = {content.folder.name: content.data["number"] for content in CONTENTS}
+def test_what_helps_before_comes_before_in_the_longest_course() -> None:
+    """The recommended order, which is that of the numbers but for what waits for a later kata."""
+    weeks = tomllib.loads((ROOT / "katas" / "course-14.toml").read_text("utf-8"))["assignments"].values()
+    order = [slug for week in weeks for slug in week["katas"]]
+    assert sorted(order) == sorted(content.folder.name for content in CONTENTS)
     for content in CONTENTS:
         for other in content.data.get("after", ()):
-            assert numbers[other] < content.data["number"], f"{content.folder.name} after {other}"
+            assert order.index(other) < order.index(content.folder.name), (
+                f"{content.folder.name} after {other}"
+            )
 
 
 def test_points_follow_the_work() -> None:

@@ -17,12 +17,9 @@ from tests.demos.test_demos import Shared, once
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "curriculum-items.md").read_text(encoding="utf-8")
-ROWS = {
-    int(number): (where, command)
-    for number, where, command in re.findall(
-        r"^\| (\d+) \| [^|]+ \| ([^|]+) \| (`kata [^`]+`|–) \|$", TEXT, re.M
-    )
-}
+FOUND = re.findall(r"^\| (\d+) \| [^|]+ \| (\w+) \| ([^|]+) \| (`kata [^`]+`|–) \|$", TEXT, re.M)
+ROWS = {int(number): (where, command) for number, _, where, command in FOUND}
+WORDS = {"kata check": "done", "kata demo": "seen", "kata show": "read"}
 MISSING = {number for number, (_, command) in ROWS.items() if command == "–"}
 TYPED = sorted({command.strip("`") for _, command in ROWS.values() if command != "–"})
 
@@ -41,6 +38,14 @@ def plain(text: str) -> str:
 def test_153_items_are_listed_once_each() -> None:
     assert sorted(ROWS) == list(range(1, 154))
     assert all("not built yet" in ROWS[number][0] for number in MISSING)
+
+
+def test_an_item_is_done_where_a_check_looks_seen_in_a_demo_and_else_read() -> None:
+    assert [
+        number for number, word, _, command in FOUND if WORDS[command.strip("`")[:10].strip()] != word
+    ] == []
+    for word in WORDS.values():
+        assert f"**{word}** ({sum(found == word for _, found, _, _ in FOUND)})" in TEXT
 
 
 def test_every_item_quotes_three_words_that_are_no_heading() -> None:

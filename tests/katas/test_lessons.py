@@ -192,6 +192,25 @@ def test_masked_attention() -> None:
         )  # fmt: skip
 
 
+def test_two_heads_worked_through() -> None:
+    lesson = LESSONS["masked-attention"]
+    q, k = rows([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]), rows([[1, 0, 1, 0], [0, 1, 0, 2], [2, 1, 1, 0]])
+    v, w_o = (
+        rows([[1, 0, 2, 0], [0, 1, 0, 2], [4, 4, 1, 1]]),
+        rows([[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]]),
+    )
+    shown: dict[str, list[float]] = {"S": [], "W": [], "O": []}
+    for head in (slice(0, 2), slice(2, 4)):
+        scores = (q[1, head] @ k[:2, head].T) / 2**0.5
+        weights = scores.softmax(-1)
+        for name, values in zip("SWO", (scores, weights, weights @ v[:2, head]), strict=True):
+            shown[name] += values.tolist()
+    for name, numbers in shown.items():
+        says(lesson, *numbers, before=f" {name} ")
+    says(lesson, *shown["O"], before="joined")
+    says(lesson, *(w_o @ rows([shown["O"]])[0]).tolist(), before="w_o of it")
+
+
 # --- 9.3.3, 9.3.4 ---
 
 
@@ -596,6 +615,14 @@ def test_look_inside() -> None:
     followers = [weights[t][t - 3 + 1] for t in (2, 3, 4)]
     assert f"the score is {sum(followers[1:]) / 2:.4f}" in lesson
     assert f"If you count it, you get {sum(followers) / 3:.4f}" in lesson
+    reference = module(KATAS.parent / "solutions" / "9.7-look-inside" / "look-inside" / "look_inside.py")
+    for length, period, score in ((5, 3, 1.0), (8, 4, 0.0)):
+        two_back = F.one_hot((torch.arange(length) - 2).clamp(min=0), length).double()
+        assert float(reference.induction_score(two_back, period)) == score
+    assert (
+        "always looks two positions back has the score 1 here. On a b c d a b c d, of period 4, it has 0."
+        in lesson
+    )
 
     x, y = rows([[0, 1, 2, 7]])[0], rows([[0, 0, 1, 1]])[0]
     xc, yc = x - x.mean(), y - y.mean()
@@ -626,6 +653,12 @@ def test_what_heads_of_the_story_model_are_worth() -> None:
         demo = module(unit / "demo.py")
     model = demo.built(demo.story.weights())
     assert demo._best(demo._scores(model)) == (2, [0, 2])
+    found, *others, fixed = demo.control(model, (2, [0, 2])).values()
+    for scores in (found, *others):
+        assert min(scores) > 0.1
+    assert fixed == [0, 1, 0]
+    assert "22, 24 and 26; a head that always looks 23 positions back only at 24" in lesson
+    assert (demo.PERIODS, demo.PERIOD) == ((22, 24, 26), 24)
     says(lesson, *demo.paid(model), places=3, before="nothing off")
     for heads, name in (([0, 2], "layer 2, heads 0 and 2 off"), ([3, 4, 5], "layer 2, heads 3, 4, 5 off")):
         with demo.ablate_heads(model, 2, heads):
@@ -733,6 +766,30 @@ def test_language_model_capstone() -> None:
     assert f"and {norms} in its norms: {layer:,}." in lesson
     assert f"make {2 * layer + V * D + length * D + 2 * D + V * (D + 1):,}." in lesson
     says_runs("language-model-capstone", layers=2)
+    mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=2)
+    assert (
+        f"their mean is {mean:.2f} and their spread {spread:.2f}, so a claim needs more than {3 * spread:.2f}"
+        in lesson
+    )
+    norm, four = (
+        float(end) for end in re.findall(r"(?:another norm|\nfour layers) ended at ([\d.]+\d)", lesson)
+    )
+    assert f"It is {norm - mean:.2f} away" in lesson
+    assert f"and {four - mean:.2f} is a claim" in lesson
+    assert norm - mean < 3 * spread < four - mean
+    assert (
+        f"the distance would have been {1.56 - 1.52:.2f}, and the norm's {norm:.2f}, which is {norm - 1.52:.2f}"
+        in lesson
+    )
+
+
+def says_base_runs(lesson: str, pattern: str, places: int) -> tuple[float, float]:
+    """Return mean and spread of the base runs whose ends a lesson's example gives, as they round."""
+    shown = re.search(pattern, lesson)
+    assert shown is not None
+    ends = [float(end) for end in re.findall(r"\d\.\d+", shown[1])]
+    assert len(ends) == 4
+    return round(sum(ends) / 4, places), round(max(ends) - min(ends), places)
 
 
 def says_runs(slug: str, layers: int) -> None:
@@ -759,6 +816,14 @@ def test_translator_capstone() -> None:
     attention = 4 * 48 * 49
     assert f"{attention:,} numbers, so the decoder's two make {2 * attention:,} in each layer" in lesson
     says_runs("translator-capstone", layers=1)
+    mean, spread = says_base_runs(lesson, r"Four base runs ended at (.+?): their mean", places=3)
+    assert (
+        f"their mean is {mean:.3f} and their spread {spread:.3f}, so a claim needs more than {3 * spread:.3f}"
+        in lesson
+    )
+    two, four = (float(end) for end in re.findall(r"(?:run at|one at) ([\d.]+\d)", lesson))
+    assert 1.7 < two / mean < 2
+    assert two - mean < 3 * spread < four - mean
 
 
 # --- words ---

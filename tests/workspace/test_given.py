@@ -161,6 +161,32 @@ def test_given_goes_with_one_kata(kata: Run, home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
+# --- one part of them ---
+
+
+def test_the_insides_of_one_block_cost_no_other_kata(kata: Run, home: Path) -> None:
+    kata("start", "merge").done()
+    kata("solution", "merge", "--block").refused("1.1.2 merge has not passed yet")
+    with edit_progress(home) as progress:
+        progress.of("merge").passed = "2020-01-01T00:00:00Z"
+    ran = kata("solution", "merge", "--block").done()
+    assert "def merge(left, right):" in ran.out
+    assert "def _joined" in ran.out
+    assert "def insertion_sort" not in ran.out, "the answer to a kata that has not passed"
+    assert load_progress(home).get("insertion-sort").gave_up is None
+    ran = kata("solution", "insertion-sort", "--block", "--give-up").done()
+    assert "insertion-sort: recorded as given up" in ran.err
+    assert "def _ordered" in ran.out
+    assert "def merge" not in ran.out
+    assert load_progress(home).get("insertion-sort").gave_up
+
+
+def test_a_kata_that_no_block_answers_has_none_to_show(kata: Run, unit: Path, home: Path) -> None:
+    (unit / "blocks.py").write_text(BLOCKS.replace("merge", "mixed"))
+    kata("start", "1.1").done()
+    kata("solution", "merge", "--block").refused("No later kata is given anything for 1.1.2 merge")
+
+
 # --- afterwards ---
 
 

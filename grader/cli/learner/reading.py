@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.catalogue import TIERS, Kata, Unit, read_hints
+from grader.catalogue.given import block_of
 from grader.catalogue.markdown import in_words, without_done
 from grader.cli.context import (
     LearnerContext,
@@ -147,21 +148,29 @@ def _record(place: LearnerContext, kata: Kata, tier: int) -> str | None:
 @click.command(short_help="Show the reference solution, once you have passed or given up.")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option("--give-up", is_flag=True, help="Show it without a pass; this is recorded.")
+@click.option(
+    "--block", is_flag=True, help="Show instead what later katas are given for it, that part alone."
+)
 @json_option
-def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
+def solution(id_: str | None, give_up: bool, block: bool, as_json: bool) -> None:
     """Show the reference solution, once you have passed or given up.
 
     Without ID, it is the solution of the kata whose folder you are in, or else of the kata that comes next. After a
-    pass, it is followed by questions to think about, with our answers.
+    pass, it is followed by questions to think about, with our answers. With --block it is the part of `blocks.py` that
+    answers this kata: the answers to others stay closed.
 
     \b
     Example:
       kata solution masked-attention
       kata solution masked-attention --give-up
+      kata solution masked-attention --block
     """
     place = here()
     kata = place.kata(id_)
     title = f"{kata.number} {kata.slug}"
+    if block:
+        _show_block(place, kata, id_, agreed=give_up, as_json=as_json)
+        return
     passed = place.entry(kata).passed is not None
     reflections = read_text(kata.reflections) if passed and kata.reflections.is_file() else None
     if kata.solution is None and reflections is None:
@@ -178,11 +187,8 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         gives_up = _gives_up(place, kata, id_, agreed=give_up)
         # Read before it is recorded: nobody gives up for a file that cannot be shown.
         source = read_text(kata.solution)
-        if gives_up:
-            with edit_progress(place.require_workspace().root) as progress:
-                progress.of(kata.slug).gave_up = now()
         facts["gave_up"] = gives_up
-        remark = f"{title}: recorded as given up; you can still pass it." if gives_up else ""
+        remark = _recorded(place, kata) if gives_up else ""
     # Remarks go to stderr, and with --json nothing does.
     if as_json:
         print_json({**facts, "solution": source, "reflections": reflections})
@@ -195,6 +201,32 @@ def solution(id_: str | None, give_up: bool, as_json: bool) -> None:
         click.echo()
     if reflections is not None:
         print_markdown(reflections)
+
+
+def _show_block(
+    place: LearnerContext, kata: Kata, requested: str | None, *, agreed: bool, as_json: bool
+) -> None:
+    text = block_of(kata)
+    if text is None:
+        raise UsageError(
+            f"No later kata is given anything for {kata.number} {kata.slug}.",
+            f"Its solution: kata solution {kata.slug}",
+        )
+    gives_up = _gives_up(place, kata, requested, agreed=agreed)
+    remark = _recorded(place, kata) if gives_up else ""
+    if as_json:
+        print_json({"kata": kata.slug, "number": kata.number, "gave_up": gives_up, "block": text})
+        return
+    if remark:
+        note(remark)
+    print_python(text)
+
+
+def _recorded(place: LearnerContext, kata: Kata) -> str:
+    """Record a kata as given up, and return the words that say so."""
+    with edit_progress(place.require_workspace().root) as progress:
+        progress.of(kata.slug).gave_up = now()
+    return f"{kata.number} {kata.slug}: recorded as given up; you can still pass it."
 
 
 def _gives_up(place: LearnerContext, kata: Kata, requested: str | None, *, agreed: bool) -> bool:

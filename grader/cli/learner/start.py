@@ -192,6 +192,11 @@ def _tell_unopened(unopened: Sequence[Started], closed: Sequence[Kata], space: W
     out, head = console(), "not written  "
     print_hanging(out, Text(head), safe_text(f"{BLOCKS} of {names}: it answers {whose}"))
     print_hanging(out, Text(" " * len(head)), safe_text(f"Your exercise needs nothing more. {how}"))
+    shown = unopened[0].unopened.shows if unopened[0].unopened is not None else ()
+    passed = [kata for kata in shown if kata not in closed]
+    if closed and passed:
+        one = f"One part, whose kata has passed: kata solution {passed[-1].slug} --block"
+        print_hanging(out, Text(" " * len(head)), safe_text(one))
 
 
 def _names(katas: Sequence[Kata]) -> str:

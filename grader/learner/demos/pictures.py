@@ -116,7 +116,8 @@ def _heatmap(exhibit: Heatmap, page: float) -> Any:
             axis.set_ylabel(_words(exhibit.row_axis))
         if written:
             _write_numbers(axis, panel.values, low, high, diverging=exhibit.diverging)
-    if image is not None:
+    values = {value for panel in panels for row in panel.values for value in row}
+    if image is not None and not (written and values <= {0, 1}):  # a table of yes and no needs no scale
         figure.colorbar(image, ax=list(axes.flat), shrink=0.8)
     return figure
 

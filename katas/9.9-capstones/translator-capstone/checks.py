@@ -871,7 +871,7 @@ def test_log(submission, draw):
 
 @check(aspect="values", points=3, needs=[test_log, test_updates])
 def test_log_whole(submission, draw):
-    """the log has all runs of the lesson, each to its last step, and two seeds of the base run
+    """the log has all runs of the lesson, each to its last step, and base runs of different seeds
 
     > a line for each step that runs.py logs.
     """

@@ -16,7 +16,9 @@ PAIRS = 1000
 """So many pairs of language.py are trained on."""
 RUNS: dict[str, dict[str, Any]] = {
     "base": {},
-    "base-again": {},
+    "base-2": {},
+    "base-3": {},
+    "base-4": {},
     "no-warmup": {"warmup": 0},
     "norm-last": {"norm": "last"},
     "norm-last-no-warmup": {"norm": "last", "warmup": 0},
@@ -24,15 +26,21 @@ RUNS: dict[str, dict[str, Any]] = {
     "two-layers": {"num_layers": 2},
     "four-layers": {"num_layers": 4},
 }
-"""What `train` is given besides text, steps and seed. base-again has another seed: how far apart is what is equal?"""
+"""What `train` is given besides text, steps and seed. The base runs differ in their seed alone."""
 LOGGED = (*range(1, 9), *range(10, STEPS + 1, 5))
 """The steps that are logged: the first ones all, then every fifth."""
 HEADER = "run,seed,step,loss,rate"
 
 
 def seed_of(run: str) -> int:
-    """Return the seed of a run."""
-    return SEED + (run == "base-again")
+    """Return the seed of a run: base-2 has 2, and so on; the others have that of base."""
+    return int(run.removeprefix("base-")) if run.startswith("base-") else SEED
+
+
+def end_of(rows: list[tuple[int, float, float]]) -> float:
+    """Return where a run ends: the mean of its last four logged losses."""
+    losses = [loss for step, loss, _ in rows if step in LOGGED]
+    return sum(losses[-4:]) / 4
 
 
 def lines_of(run: str, rows: list[tuple[int, float, float]]) -> list[str]:
@@ -55,15 +63,14 @@ def main() -> None:
 
     pairs, here = splits(train=PAIRS, test=1)[0], Path(__file__).parent
     sizes = len(SOURCE_WORDS), len(TARGET_WORDS)
-    lines = [HEADER]
+    lines, ends = [HEADER], {}
     for run, settings in RUNS.items():
         _, rows = own_translator.train(*pairs, *sizes, STEPS, seed_of(run), **settings)
         lines += lines_of(run, rows)
-        last = [loss for _, loss, _ in rows[-20:]]
-        print(
-            f"{run:20} first {rows[0][1]:.3f}   mean of the last 20 steps {sum(last) / len(last):.3f}",
-            flush=True,
-        )
+        ends[run] = end_of(rows)
+        print(f"{run:20} first {rows[0][1]:.4f}   mean of the last four logged {ends[run]:.4f}", flush=True)
+    base = [end for run, end in ends.items() if run.startswith("base")]
+    print(f"base runs: mean {sum(base) / len(base):.4f}, spread {max(base) - min(base):.4f}")
     log = "\n".join(lines) + "\n"
     (here / "log.csv").write_text(log, encoding="utf-8")
     put(log, here / "own_translator.py")
