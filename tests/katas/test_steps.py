@@ -38,7 +38,8 @@ STEPS = {
     "feed-forward": {"gelu": "return x * (1 + torch.erf(x / 2**0.5)) / 2"},
     "encoder-layer": {
         "EncoderLayer.__init__": "self.attention = MultiHeadAttention(d_model, num_heads); "
-        "self.feed_forward = FeedForward(d_model, d_ff); self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)"
+        "self.feed_forward = FeedForward(d_model, d_ff); "
+        "self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)"
     },
     "classifier": {"pool": "return hidden[:, 0]"},
     "decoder-lm": {
