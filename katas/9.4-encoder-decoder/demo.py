@@ -7,7 +7,7 @@ from mine import Decoder, Encoder, causal_mask
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, question, table, text
 
 DIGITS, LENGTH, WIDTH, STEPS, BATCH, TESTED = 10, 5, 32, 160, 48, 200
 SLOT, BEGIN = DIGITS, DIGITS + 1
@@ -83,6 +83,7 @@ def demo() -> list[Exhibit]:
         ),
         _answers(said),
         _looks(models["rewrite", FAMILIES[2]]),
+        _question(),
     ]
 
 
@@ -203,4 +204,13 @@ def _looks(model: Model) -> Exhibit:
         column_axis="word read",
         note=f"{back:.0%} of what a word depends on is the word at the same distance from the other end. The order was "
         "not given: cross-attention found it.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Which family writes a text backwards, and what does the decoder alone lack for labels?",
+        seen="Answers right in every word",
+        answer="Encoder and decoder together. For labels the decoder alone lacks what comes later: under a causal "
+        "mask it has not read it.",
     )

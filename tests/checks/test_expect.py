@@ -630,7 +630,7 @@ def test_an_authors_wrong_axes_are_the_packs_fault(axes):
 
 
 def test_an_authors_wrong_picture_is_the_packs_fault():
-    with pytest.raises(PackError, match="mask, kept, attention"):
+    with pytest.raises(PackError, match="mask, attention and a function"):
         expect(X, picture="photo")
 
 

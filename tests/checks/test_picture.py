@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.engine.checks.picture import WIDTH, draw_difference
+from grader.engine.checks.expect import expect
+from grader.engine.checks.failure import CheckFailure
+from grader.engine.checks.picture import WIDTH, draw_difference, draw_table
 from grader.engine.checks.text import Axes
 
 AXES = ("batch", "head", "query", "key")
@@ -170,13 +170,44 @@ def test_any_picture_fits(shape, seed, picture, named):
     assert all(len(line) <= WIDTH and line.isprintable() for line in lines)
 
 
-def test_what_is_kept_is_drawn_apart_from_what_is_dropped():
-    want = torch.tensor([[1.0, -math.inf, 0.0], [-math.inf, 2.0, 0.5]])
-    got = torch.tensor([[1.0, -math.inf, -math.inf], [-math.inf, 2.0, 0.5]])
-    text = drawn(got, want, ("row", "token"), "kept")
-    assert "row 0  # . #      # . x" in text
-    assert "# kept   . dropped, -inf   x should be kept" in text
-    assert not drawn(got + 1, got, ("row", "token"), "kept")
+def test_a_checks_own_table_has_its_columns_aligned():
+    rows = ["row 1", ["word", "log p", "kept"], ["a", "-0.51", "*"], ["b c", -12.5, ""], "  sum -0.51"]
+    assert (
+        "\n".join(draw_table(lambda: rows))
+        == """\
+row 1
+word   log p   kept
+a      -0.51      *
+b c    -12.5
+  sum -0.51"""
+    )
+
+
+def test_a_checks_table_is_bounded_and_of_what_came_back_wrong_it_may_fail():
+    (line,) = draw_table(lambda: [["\x1b[2J", "x" * 1000]])
+    assert line.isprintable()
+    assert len(line) < WIDTH
+    assert draw_table(lambda: [["a"], *torch.zeros(3).missing]) == ()
+    assert draw_table(list) == ()
+
+
+def test_a_failed_expectation_shows_the_checks_table_and_one_that_holds_makes_none():
+    made = []
+
+    def table():
+        made.append(True)
+        return [["token", "p"], ["3", "0.50"]]
+
+    expect(torch.ones(2), picture=table).equals(torch.ones(2))
+    assert not made
+    for fails in (
+        lambda: expect(torch.ones(2), picture=table).equals(torch.zeros(2)),
+        lambda: expect(torch.ones(2), picture=table).is_tensor(shape=(3,)),
+        lambda: expect(2, picture=table).is_between(0, 1),
+    ):
+        with pytest.raises(CheckFailure) as caught:
+            fails()
+        assert caught.value.failure.lines()[-2:] == ["  token      p", "  3       0.50"]
 
 
 @pytest.mark.parametrize("picture", ["mask", "attention"])

@@ -33,6 +33,7 @@ from grader.learner.demos.exhibit_types import (
     Heatmap,
     Lines,
     Play,
+    Question,
     Scatter,
     Table,
     Text,
@@ -115,7 +116,8 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
     assert all(titles)
-    pictures = [exhibit for exhibit in shown if not isinstance(exhibit, Text | Table)]
+    assert isinstance(shown[-1], Question)
+    pictures = [exhibit for exhibit in shown if not isinstance(exhibit, Text | Table | Question)]
     assert pictures
     assert sum(bool(exhibit.note) for exhibit in pictures) > len(pictures) / 2
     assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
@@ -244,8 +246,20 @@ ONE_OF_EACH = [
     make.bars("Bars", ["one", "two"], {"a": [1, 2], "b": [3, float("nan")]}, y_axis="y"),
     make.scatter("Points", {"a": [[0, 1], [1, 0]], "b": [[2, 2]]}, x_axis="x", y_axis="y"),
     make.choice("States", "step", {n: make.text("t", f"state {n}") for n in range(3)}, start=1, slider=True),
+    make.question("Which is right?", seen="A tab", answer="The one in the table."),
     make.play("Play", "own.js", {"a": [1.5, "</script>"]}, make.table("still", ["a"], [[1]])),
 ]
+
+
+def test_a_question_leads_back_to_what_was_shown_and_the_page_alone_answers_it() -> None:
+    shown = read_exhibits(
+        [make.table("A table", ["a"], [[7]]), make.question("Which?", seen="A t", answer="Seven.")]
+    )
+    text = printed(shown)
+    assert "Look again at “A t”." in text
+    assert "Seven." not in text
+    found = page("t", "i", [(exhibit, draw(exhibit)) for exhibit in shown])
+    assert "<summary>The answer is in “A t”. Look again, then open this.</summary><p>Seven.</p>" in found
 
 
 @pytest.mark.nightly
@@ -430,6 +444,10 @@ HEAD = "from grader.learner.demos.exhibits import *\n"
         ("def demo(): return [table('t', ['a', 'b'], [[1]])]", "1 values for 2"),
         ("def demo(): return [lines('t', {'s': ([1], [])}, x_axis='x', y_axis='y')]", "0 values for 1"),
         ("def demo(): return [text('\\x1b[2J', '')]", "Exhibit 1"),
+        (
+            "def demo(): return [text('t', 'b'), question('q', seen='u', answer='a')]",
+            "about “u”, which is not",
+        ),
         ("def demo(): return [object()]", "."),
         ("def demo(): return [play('t', '../other.js', {}, text('t', 'b'))]", "Exhibit 1"),
         ("def demo(): return [play('t', 'x.js', {}, play('t', 'x.js', {}, text('t', 'b')))]", "Exhibit 1"),

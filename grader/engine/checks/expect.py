@@ -23,7 +23,7 @@ from grader.engine.checks.oracle import (
     to_double,
     tolerance_factor,
 )
-from grader.engine.checks.picture import PICTURES, Picture, draw_difference, draw_lists
+from grader.engine.checks.picture import KINDS, Picture, draw_difference, draw_lists, draw_table
 from grader.engine.checks.shapes import diagnose
 from grader.engine.checks.text import Axes, axis_names, clean, listed, pair, short, sizes, unsliced
 from grader.engine.host.objects import RemoteObject, state_of
@@ -45,9 +45,9 @@ def expect(
 ) -> Expectation:
     """Say what `actual` must be: `expect(weights, "weights", axes="batch query key").close_to(expected)`.
 
-    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask", of what is "kept"
-    (the rest is -inf) or of "attention" weights. Every method raises `CheckFailure` or returns the expectation, so
-    they can be chained.
+    `name` and `axes` are the words of the message; `picture` draws the difference of a "mask" or of "attention"
+    weights, or is a function that returns a table's rows, called after a failure. Every method raises `CheckFailure`
+    or returns the expectation, so they can be chained.
     """
     return Expectation(actual, name, axes, picture)
 
@@ -64,8 +64,10 @@ class Expectation:
         axes: str | Sequence[str] | None = None,
         picture: Picture | None = None,
     ) -> None:
-        if picture is not None and picture not in PICTURES:
-            raise PackError(f"picture={picture!r}: allowed are {', '.join(PICTURES)}")
+        if picture is not None and not callable(picture) and picture not in KINDS:
+            raise PackError(
+                f"picture={picture!r}: allowed are {', '.join(KINDS)} and a function that returns rows"
+            )
         self.actual = actual
         self._name = name
         self._axes = tuple(axes.split()) if isinstance(axes, str) else tuple(axes or ())
@@ -645,7 +647,9 @@ class Expectation:
             why,
             cause=cause,
             location=axes.location(index),
-            picture=draw_difference(got, want, wrong, axes, self._picture) if self._picture else (),
+            picture=draw_difference(got, want, wrong, axes, self._picture)
+            if isinstance(self._picture, str)
+            else (),
         )
 
     def _fail(
@@ -658,6 +662,8 @@ class Expectation:
         picture: tuple[str, ...] = (),
     ) -> NoReturn:
         __tracebackhide__ = True
+        if callable(self._picture):
+            picture = draw_table(self._picture)
         failure = Failure(stage, (*lines, guess), location, picture, guess, cause)
         raise CheckFailure(failure, self.actual, expected=self._wanted, name=self._name)
 

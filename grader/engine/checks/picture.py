@@ -1,9 +1,9 @@
-"""Expected and yours side by side in characters: masks and what is kept as marks, attention weights as digits."""
+"""Expected and yours side by side in characters: masks as marks, attention weights as digits, a check's own tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -11,27 +11,28 @@ from torch import Tensor
 
 from grader.engine.checks.describe import describe
 from grader.engine.checks.locate import first_index
-from grader.engine.checks.text import LINE, Axes, is_unnamed, label
+from grader.engine.checks.text import LINE, Axes, clean, is_unnamed, label
 
-Picture = Literal["mask", "kept", "attention"]
-PICTURES = get_args(Picture)
+Kind = Literal["mask", "attention"]
+KINDS = get_args(Kind)
+Rows = Sequence[str | Sequence[object]]
+"""A table: rows of cells, the first of which names the row. A text is a line of its own."""
+Picture = Kind | Callable[[], Rows]
+"""What a check draws of a difference: the kind of its values, or a function that returns a table."""
 SPAN = 16
 """Rows and columns of the largest picture; what is larger is cropped around the first difference."""
 _FULL_DIGITS = 9
 """Up to so many columns weights are drawn in per cent, above in tenths."""
 WIDTH = min(100, LINE)
 MASK = ("allowed", "blocked", "leaks", "missing")
-KEPT = ("kept", "dropped, -inf", "should be dropped", "should be kept")
-"""What the marks of these pictures are called: yes, no, yes instead of no, no instead of yes."""
+"""What the marks are called: yes, no, yes instead of no, no instead of yes."""
 _BEFORE = 40
 """Columns of a list that are shown before the first item that differs: with that they are less than `WIDTH`."""
 _ITEM = 32
 """Columns of an item."""
 
 
-def draw_difference(
-    got: Tensor, want: Tensor, wrong: Tensor, axes: Axes, picture: Picture
-) -> tuple[str, ...]:
+def draw_difference(got: Tensor, want: Tensor, wrong: Tensor, axes: Axes, kind: Kind) -> tuple[str, ...]:
     """Return the lines of a picture of the first slice in which `got` and `want` differ, or none.
 
     The tensors have equal shapes; the last two axes are rows and columns (an axis of size 1 before the last
@@ -54,13 +55,11 @@ def draw_difference(
     rows, columns = _window(mine.shape[0], first[row]), _window(mine.shape[1], first[column])
     crop = (slice(rows.start, rows.stop), slice(columns.start, columns.stop))
     mine, theirs, differs = mine[crop], theirs[crop], differs[crop]
-    if picture == "mask":
+    if kind == "mask":
         # A 0 allows in a mask that is added, and blocks in weights: what is expected says which of the two
         # it is.
         additive = theirs.dtype != torch.bool and bool(torch.isneginf(theirs).any())
-        drawn = _marks(_allowed(mine, additive), _allowed(theirs, additive), MASK)
-    elif picture == "kept":
-        drawn = _marks(~torch.isneginf(mine), ~torch.isneginf(theirs), KEPT)
+        drawn = _marks(_allowed(mine, additive), _allowed(theirs, additive))
     else:
         drawn = _weights(mine, theirs, differs)
     # They differ by less than a digit shows: two equal pictures would only puzzle.
@@ -111,6 +110,26 @@ def draw_lists(got: Sequence[object], want: Sequence[object], at: int) -> tuple[
     return *(row.rstrip() for row in rows), pointer
 
 
+def draw_table(table: Callable[[], Rows]) -> tuple[str, ...]:
+    """Return the lines of a check's table, each column as wide as its widest cell; none where it cannot be made."""
+    try:
+        rows = [row if isinstance(row, str) else [clean(str(cell), _ITEM) for cell in row] for row in table()]
+    # It is made of what was returned, of whatever type and size.
+    except Exception:
+        return ()
+    cells = [row for row in rows if not isinstance(row, str)]
+    widths = [
+        max(len(row[i]) for row in cells if i < len(row)) for i in range(max(map(len, cells), default=0))
+    ]
+    return tuple(
+        row
+        if isinstance(row, str)
+        # The first column names the rows; below it numbers end where their columns do.
+        else "   ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in rows
+    )
+
+
 def _item(values: Sequence[object], index: int) -> str:
     """Return an item with what Python writes after it: a comma, or the bracket after the last."""
     if index >= len(values):
@@ -147,7 +166,7 @@ class _Scale(NamedTuple):
     indices: Sequence[int]
 
 
-def _marks(mine: Tensor, theirs: Tensor, meanings: Sequence[str]) -> _Drawn:
+def _marks(mine: Tensor, theirs: Tensor) -> _Drawn:
     """Draw booleans, with a word for each mark."""
     a, b = mine.tolist(), theirs.tolist()
     left = [["#" if want else "." for want in row] for row in b]
@@ -155,7 +174,7 @@ def _marks(mine: Tensor, theirs: Tensor, meanings: Sequence[str]) -> _Drawn:
         [("#" if want else "!") if has else ("x" if want else ".") for has, want in zip(r, s, strict=True)]
         for r, s in zip(a, b, strict=True)
     ]
-    words = dict(zip("#.!x", meanings, strict=True))
+    words = dict(zip("#.!x", MASK, strict=True))
     used = {mark for row in left + right for mark in row}
     return _Drawn(left, right, [f"{mark} {word}" for mark, word in words.items() if mark in used])
 

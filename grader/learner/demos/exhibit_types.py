@@ -137,7 +137,15 @@ class Scatter(Base, tag="scatter"):
     y_axis: Words = ""
 
 
-Still = Text | Table | Heatmap | Lines | Bars | Scatter
+class Question(Base, tag="question"):
+    """What is asked after a demo; the title asks it."""
+
+    seen: Words
+    """How the title of the exhibit begins in which the answer is."""
+    answer: Words
+
+
+Still = Text | Table | Heatmap | Lines | Bars | Scatter | Question
 """What stands still: the same on paper, in a terminal and on a page."""
 
 
@@ -201,4 +209,9 @@ def read_exhibits(data: object) -> list[Exhibit]:
             found.append(msgspec.convert(item, type=Exhibit, strict=True))
         except msgspec.ValidationError as error:
             raise PackError(f"Exhibit {number} of the demo is none: {error}") from error
+        exhibit = found[-1]
+        if isinstance(exhibit, Question) and not any(
+            before.title.startswith(exhibit.seen) for before in found[:-1]
+        ):
+            raise PackError(f"Exhibit {number} asks about “{exhibit.seen}”, which is not shown before it.")
     return found

@@ -128,6 +128,17 @@ def play(title: str, script: str, data: Mapping[str, Any], *shown: Exhibit, note
     return _exhibit("play", title, note, script=script, data=_deep(data), shown=list(shown))
 
 
+def question(ask: str, *, seen: str, answer: str) -> Exhibit:
+    """Ask something at the end of a demo whose answer is in what was just seen.
+
+    Args:
+        ask: the question.
+        seen: how the title of the exhibit begins in which the answer is.
+        answer: what the page says when it is asked; a terminal says only where to look.
+    """
+    return _exhibit("question", ask, "", seen=seen, answer=answer)
+
+
 def _exhibit(kind: str, title: str, note: str, **fields: Any) -> Exhibit:
     return {"kind": kind, "title": title, "note": note, **fields}
 

@@ -78,6 +78,9 @@ def _print_still(exhibit: Still, out: Console) -> None:
             _print_plot(exhibit, out)
         case kinds.Bars():
             _print_bars(exhibit, out)
+        case kinds.Question():
+            where = f"Look again at “{exhibit.seen}”. The page has the answer."
+            out.print(Padding(Text(where), (0, 0, 0, 2)))
 
 
 def cell(value: object) -> str:

@@ -7,7 +7,7 @@ from mine import SelfAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, question, table, text
 
 WORDS = {
     "river": (2.0, 0.0, 0.0),
@@ -26,7 +26,7 @@ SHOWN = (0, 30, 60, 120, STEPS)
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [*_two_sentences(), _try_it(), _scaling(), _no_order(), *_learning_to_look()]
+    return [*_two_sentences(), _try_it(), _scaling(), _no_order(), *_learning_to_look(), _question()]
 
 
 def _of_the_lesson() -> SelfAttention:
@@ -241,3 +241,12 @@ def _learning_to_look() -> list[Exhibit]:
             note="One set of weights answers whatever the colours are, and wherever they stand.",
         ),
     ]
+
+
+def _question() -> Exhibit:
+    return question(
+        "The words are put into another order. How many new numbers are there in the table of weights?",
+        seen="Another order",
+        answer="None. Rows and columns have changed places, and every number was there before: attention reads a "
+        "set.",
+    )

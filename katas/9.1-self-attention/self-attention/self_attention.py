@@ -5,6 +5,9 @@ B batch, T length, D = d_model the width of the input, d_k the width of queries,
 Write it from matrix products and a softmax: torch's own attention operators are what you are building.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.1; Bahdanau et al. 2014 (arXiv:1409.0473).
+
+First step: `SelfAttention.__init__`, as the lesson says under that heading; `kata check self-attention -k test_no_bias`
+then shows that it is right.
 """
 
 from __future__ import annotations

@@ -17,7 +17,18 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import (
+    Exhibit,
+    bars,
+    choice,
+    heatmap,
+    lines,
+    panel,
+    play,
+    question,
+    table,
+    text,
+)
 
 D_MODEL, TOKENS, BACK = 32, 8, 2
 TRAINED, TESTED = 16, 32
@@ -38,6 +49,7 @@ def demo() -> list[Exhibit]:
         *_past_the_end(curves),
         _where_it_looks(models["sinusoidal"], curves),
         _side_by_side(models["learned"].encoding),
+        _question(),
     ]
 
 
@@ -320,3 +332,13 @@ def _try(encoding: nn.Module, length: int) -> str:
 
 def _means(curves: dict[str, Tensor], where: slice) -> str:
     return ", ".join(f"{name} {float(curve[where].mean()):.0%}" for name, curve in curves.items())
+
+
+def _question() -> Exhibit:
+    return question(
+        "Which pairs of columns tell positions 2 and 3 apart, and which would you need for positions 2 and "
+        "900?",
+        seen="Forty-eight positions",
+        answer="The first pairs turn fast, so they differ from one position to the next. Only the slow pairs on the "
+        "right have not gone round many times by position 900.",
+    )

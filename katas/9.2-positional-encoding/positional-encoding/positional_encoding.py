@@ -4,6 +4,9 @@ B batch, T length, D = d_model the width. Positions count from 0. Columns of the
 pairs, 2i and 2i + 1, which share one frequency.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.5; Devlin et al. 2018 (arXiv:1810.04805).
+
+First step: `LearnedPositionalEncoding.__init__`, as the lesson says under that heading;
+`kata check positional-encoding -k test_learned_parameter` then shows that it is right.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from mine import causal_mask, scaled_dot_product_attention, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, scatter, table
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, question, scatter, table
 
 try:
     from mine import RelativePositionBias, alibi_bias, relative_buckets, rotate
@@ -68,6 +68,7 @@ def demo() -> list[Exhibit]:
         _buckets(),
         _slopes(),
         *_longer_texts(),
+        _question(),
     ]
 
 
@@ -231,3 +232,12 @@ def _longer_texts() -> list[Exhibit]:
             "which wants the nearest, has to learn against its slope to look exactly two back.",
         ),
     ]
+
+
+def _question() -> Exhibit:
+    return question(
+        "You move a query and its key ten places along together. What changes: their points, the angle "
+        "between them, or their score?",
+        seen="A query one step after its key",
+        answer="Their points alone. Both are turned by the same angle, so the angle between them and the score stay.",
+    )

@@ -8,6 +8,9 @@ Three stages, each a result by itself: `rotate`; `relative_buckets` and Relative
 
 References: Su et al. 2021 (arXiv:2104.09864); Raffel et al. 2019 (arXiv:1910.10683), section 2.1; Press et al. 2021
 (arXiv:2108.12409).
+
+First step: `alibi_slopes`, as the lesson says under that heading; `kata check rotary-positions -k 'slopes and fall'`
+then shows that it is right.
 """
 
 from __future__ import annotations

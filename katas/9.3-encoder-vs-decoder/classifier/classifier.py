@@ -7,6 +7,9 @@ Encoder as you would build it in 9.3.5: checking brings it along, and `kata star
 be read. torch's own nn.Transformer modules are excluded.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762); Devlin et al. 2018 (arXiv:1810.04805), section 4.1.
+
+First step: `pool`, as the lesson says under that heading; `kata check classifier -k test_pool_cls` then shows that it
+is right.
 """
 
 from __future__ import annotations

@@ -10,7 +10,18 @@ from sentiment import MOODS, PRAISE, WORDS, decode, encode, splits
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, scatter, table, text
+from grader.learner.demos.exhibits import (
+    Exhibit,
+    choice,
+    heatmap,
+    lines,
+    panel,
+    play,
+    question,
+    scatter,
+    table,
+    text,
+)
 
 try:
     from mine import EncoderClassifier, fit
@@ -117,6 +128,7 @@ def demo() -> list[Exhibit]:
         *_attention(models["cls"]),
         _verdicts(models),
         _try_it(models),
+        _question(),
     ]
 
 
@@ -299,4 +311,14 @@ def _try_it(models: dict[str, nn.Module]) -> Exhibit:
         note=f"Of these {len(texts)} sentences the three read "
         + ", ".join(f"{float(part):.0%} ({s})" for s, part in zip(STRATEGIES, right, strict=True))
         + " as the grammar means them. Two praises, or two complaints, never occur in training: see what happens.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Before the first layer a sentence and its twin with the same words are one point. After which layer "
+        "do the two classes come apart?",
+        seen="Layer by layer",
+        answer="The note counts the sentences that lie nearer to their own class, layer by layer: at the embedding "
+        "half of them, which is chance, and after the layers that have attended more.",
     )

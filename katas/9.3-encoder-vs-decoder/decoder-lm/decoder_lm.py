@@ -10,6 +10,9 @@ Two stages, each a result by itself: the model and `next_token_loss`; then `gene
 which of them are done.
 
 References: Radford et al. 2018 (GPT) and 2019 (GPT-2); Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.3.
+
+First step: `next_token_loss`, as the lesson says under that heading; `kata check decoder-lm -k scored` then shows that
+it is right.
 """
 
 from __future__ import annotations

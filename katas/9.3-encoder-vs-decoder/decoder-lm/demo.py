@@ -18,7 +18,7 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table, text
 
 try:
     from mine import DecoderLM, generate, next_token_loss
@@ -96,7 +96,7 @@ def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
     measured = [_forcing(), _processor(), _recurrence(), _cache(), _memory()]
-    return [*measured, *_training(), _series(), _batching(), _export()]
+    return [*measured, *_training(), _series(), _batching(), _export(), _question()]
 
 
 def _forcing() -> Exhibit:
@@ -515,3 +515,13 @@ def _least_ms(run: Callable[[], object], times: int) -> float:
         run()
         taken.append(1000 * (time.perf_counter() - start))
     return min(taken)
+
+
+def _question() -> Exhibit:
+    return question(
+        "One more token costs far more without the cache than with it. Does the ratio stay the same as the "
+        "prefix grows?",
+        seen="One more token after a prefix",
+        answer="No. Without the cache all of the prefix is computed again, so the ratio in the last column grows "
+        "with it.",
+    )

@@ -9,7 +9,7 @@ from mine import Encoder, EncoderLayer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, question, table
 
 D_MODEL, HEADS, D_FF = 64, 4, 256
 LENGTHS = [32, 64, 128, 256, 512]
@@ -49,6 +49,7 @@ def demo() -> list[Exhibit]:
         *_trained(),
         _similarity(),
         _size_by_depth(),
+        _question(),
     ]
 
 
@@ -325,3 +326,13 @@ def _least_ms(module: nn.Module, x: Tensor) -> float:
         module(x)
         times.append(1000 * (time.perf_counter() - start))
     return min(times)
+
+
+def _question() -> Exhibit:
+    return question(
+        "The answer is where three arrows lead. Is a stack of one layer, two layers or more needed, and how "
+        "do the curves tell?",
+        seen="What depth is good for",
+        answer="One layer looks once and stays low, however long it trains. A curve rises only where there are "
+        "enough layers to look again with what the first look brought back.",
+    )

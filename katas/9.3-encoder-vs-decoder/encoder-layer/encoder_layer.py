@@ -7,6 +7,9 @@ The parts are given in `blocks`; you put them together. Read their signatures in
 blocks.py along; to read it, `kata start encoder-layer --given`.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.1; Xiong et al. 2020 (arXiv:2002.04745), figure 1.
+
+First step: `EncoderLayer.__init__` without the options, as the lesson says under that heading;
+`kata check encoder-layer -k test_parts` then shows that it is right.
 """
 
 from __future__ import annotations

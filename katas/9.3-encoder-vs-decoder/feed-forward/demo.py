@@ -11,7 +11,7 @@ from mine import EncoderLayer, FeedForward, gelu
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table
 
 ACTIVATIONS = ("relu", "gelu", "swiglu")
 NAMES = {"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU"}
@@ -25,7 +25,7 @@ SHOWN = (0, 25, 50, 100, 200, STEPS)
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [*_curves(), _one_position_at_a_time(), *_cost(), _share(), *_fit()]
+    return [*_curves(), _one_position_at_a_time(), *_cost(), _share(), *_fit(), _question()]
 
 
 def _curves() -> list[Exhibit]:
@@ -190,3 +190,12 @@ def _fit() -> list[Exhibit]:
 
 def _parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
+
+
+def _question() -> Exhibit:
+    return question(
+        "You change the vector of “him”. How many other words get another output from the feed-forward "
+        "network?",
+        seen="Change the input at",
+        answer="None: its bar is 0 at every other word. Attention has bars everywhere.",
+    )

@@ -7,6 +7,9 @@ In `gelu`, do without torch's own GELU: it is what you are building.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), section 3.3; Hendrycks and Gimpel 2016 (arXiv:1606.08415);
 Shazeer 2020 (arXiv:2002.05202).
+
+First step: `gelu`, as the lesson says under that heading; `kata check feed-forward -k test_gelu_values` then shows that
+it is right.
 """
 
 from __future__ import annotations

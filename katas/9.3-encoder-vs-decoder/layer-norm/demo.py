@@ -7,7 +7,7 @@ from mine import Encoder, LayerNorm, causal_mask, sinusoidal_positions
 from torch import nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, question, table
 
 WIDTH, DEPTH = 8, 12
 D_MODEL, TOKENS, LENGTH, STEPS = 32, 8, 12, 60
@@ -24,6 +24,7 @@ def demo() -> list[Exhibit]:
         *_by_depth(),
         _training(),
         _far_from_zero(),
+        _question(),
     ]
 
 
@@ -302,4 +303,13 @@ def _far_from_zero() -> Exhibit:
         note=f"At a mean of 10,000 the difference of two numbers near 10⁸ is wrong by {naive_4:.0f} times "
         "the variance and may fall below zero, where the root is NaN. Subtracting the mean first costs one "
         f"more pass, and is wrong by {100 * two_4:.2g}% there, by {100 * two_6:.2g}% at a million.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "You multiply a token by 100. How far does its output move, and when would it move?",
+        seen="Louder, quieter, shifted",
+        answer="Hardly at all: scale and shift are taken away. It moves only where the token is as small as the root "
+        "of eps.",
     )

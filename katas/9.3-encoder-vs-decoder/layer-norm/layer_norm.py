@@ -7,6 +7,9 @@ Write it from means, differences and a root: torch's own norm layers and their f
 excluded.
 
 References: Ba et al. 2016 (arXiv:1607.06450).
+
+First step: `LayerNorm.__init__`, as the lesson says under that heading; `kata check layer-norm -k test_initial_values`
+then shows that it is right.
 """
 
 from __future__ import annotations

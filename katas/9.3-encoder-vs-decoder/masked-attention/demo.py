@@ -7,7 +7,7 @@ from mine import MultiHeadAttention, causal_mask, scaled_dot_product_attention, 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, play, question, table, text
 
 TEXT = "the cat sat on the mat and the dog lay on the rug and the cat and the dog sang to the moon. "
 WORDS = ["she", "gave", "him", "the", "book"]
@@ -17,7 +17,7 @@ CONTEXT, D_MODEL, STEPS = 24, 48, 150
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [*_from_scores_to_weights(), _try_it(), _heads(), *_a_leak()]
+    return [*_from_scores_to_weights(), _try_it(), _heads(), *_a_leak(), _question()]
 
 
 def _from_scores_to_weights() -> list[Exhibit]:
@@ -178,3 +178,13 @@ def _write(model: Model, letters: list[str], start: str) -> str:
         tokens = torch.tensor([codes[-CONTEXT:]])
         codes.append(int(model(tokens, causal_mask(tokens.shape[1]))[0, -1].argmax()))
     return "".join(letters[code] for code in codes[len(start) :])
+
+
+def _question() -> Exhibit:
+    return question(
+        "Two models differ only in the mask. Which of them has the lower loss in training, and which of them "
+        "can write?",
+        seen="What each model learned",
+        answer="The one without a mask has the lower loss, because it copies the answer from one place to the right. "
+        "When it writes, there is nothing to copy: the causal one continues the text.",
+    )

@@ -6,6 +6,9 @@ where attention is allowed; rows are queries, columns are keys.
 Write it from matrix products and a softmax: torch's own attention operators are what you are building.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.2.1 and 3.2.2.
+
+First step: `MultiHeadAttention.__init__`, as the lesson says under that heading;
+`kata check masked-attention -k test_without_bias` then shows that it is right.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import torch
 from mine import additive_mask, bidirectional_mask, causal_mask, combine_masks, padding_mask
 from torch import Tensor
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, panel, play, table, text
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, panel, play, question, table, text
 
 WORDS = ["<pad>", "the", "cat", "dog", "slept", "sang", "again"]
 BATCH = [["the", "cat", "slept", "again"], ["the", "dog", "<pad>", "<pad>"]]
@@ -50,6 +50,7 @@ def demo() -> list[Exhibit]:
         _before_or_after(),
         _nothing_to_see(scores),
         _a_mask_of_your_own(),
+        _question(),
     ]
 
 
@@ -147,4 +148,14 @@ def _a_mask_of_your_own() -> Exhibit:
         },
         heatmap("Weights under the causal mask", [panel("weights", weights, sentence, sentence)]),
         note="The vectors are random: this shows what a mask does, not what a trained model would attend to.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "A key is blocked by a 0 after the softmax, and its score rises from 3 to 9. What happens to the sum "
+        "of the other three weights, and what with -inf before the softmax?",
+        seen="Where does a blocked key go?",
+        answer="With a 0 after the softmax their sum falls nearly to 0. With -inf before it the sum is 1 both times: "
+        "the blocked key has no say.",
     )

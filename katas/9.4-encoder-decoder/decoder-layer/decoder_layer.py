@@ -7,6 +7,9 @@ The parts are given in `blocks`, as in 9.3.5. Checking brings blocks.py along; t
 `kata start decoder-layer --given`.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3.
+
+First step: `DecoderLayer.__init__` without the options, as the lesson says under that heading;
+`kata check decoder-layer -k test_parts` then shows that it is right.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from mine import EncoderLayer, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, question, table
 
 try:
     from mine import Decoder, DecoderLayer
@@ -51,7 +51,7 @@ STEPS, SHOWN = 240, (0, 40, 80, 160, 240)
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_parameters(), _hangs_on(), *_reversed()]
+    return [_parameters(), _hangs_on(), *_reversed(), _question()]
 
 
 def count(module: nn.Module) -> int:
@@ -220,3 +220,12 @@ def _reversed() -> list[Exhibit]:
             f"late in the source. A guess is right in {1 / WORDS:.0%}.",
         ),
     ]
+
+
+def _question() -> Exhibit:
+    return question(
+        "The causal mask hides later words of what is written. Does it hide anything of what was read?",
+        seen="What each output depends on",
+        answer="No. In the right-hand table every output depends on all of the memory; only the left-hand table has "
+        "an empty corner.",
+    )

@@ -108,6 +108,8 @@ class Search:
         given = {"logs": logs, "source": source, "max_len": max_len, "beams": beams, "penalty": penalty}
         self.logs, self.again = logs, functools.partial(Search, **given, ids=ids)
         _, bos, eos = ids
+        self.start, self.steps = (5 * state_of(source) + bos + 1) % STATES, []
+        """The state after `bos_id`, and the hypotheses that each step continued."""
         V = logs.shape[1]
 
         def scored_by(power):
@@ -115,13 +117,14 @@ class Search:
 
         score, last_score = scored_by(penalty if on_the_way is None else on_the_way), scored_by(penalty)
 
-        kept = [(0.0, (), (5 * state_of(source) + bos + 1) % STATES, False)]
+        kept = [(0.0, (), self.start, False)]
         before = kept
         self.clear, self.met_end, self.ended_early, self.moved = True, False, False, False
         table = logs.tolist()
         for _ in range(max_len):
             if all(ended for *_, ended in kept) or (slip == "the best has ended" and kept[0][3]):
                 break
+            self.steps.append(kept)
             candidates = [hypothesis for hypothesis in kept if hypothesis[3] and slip != "ended ones leave"]
             for total, words, state, ended in kept:
                 if not ended:
@@ -149,6 +152,16 @@ class Search:
             self.clear &= last_score(kept[0]) - last_score(kept[1]) > CLEAR
         self.words, self.ended = list(kept[0][1]), kept[0][3]
         self.settled = self.ended and kept[0] == before[0]
+
+    def state_after(self, text):
+        """Return the state in which the model is when it has written this."""
+        return functools.reduce(lambda state, word: (5 * state + word + 1) % STATES, text, self.start)
+
+    def sum_of(self, text):
+        """Return the sum of the log-probabilities of the words of a text."""
+        return sum(
+            float(self.logs[self.state_after(text[:place]), word]) for place, word in enumerate(text)
+        )
 
 
 def rows_of(searches, pad=PAD):
@@ -535,12 +548,62 @@ def expect_translations(found, searches, max_len, ids=(PAD, BOS, EOS), name="tra
     """Compare with the right ones; after the longest of them there may be padding."""
     pad, *_ = ids
     wanted = rows_of(searches, pad)
+
+    def table():
+        return both_searches(found.tolist(), searches, ids)
+
     with supposing(lambda: translation_slips(found, searches, max_len, ids)):
         expect(found, name, axes="batch time").is_tensor(shape=(len(searches), None), dtype=torch.int64)
-        expect(found.shape[1], "length of the result").is_between(wanted.shape[1], max_len)
+        expect(found.shape[1], "length of the result", picture=table).is_between(wanted.shape[1], max_len)
         more = found.shape[1] - wanted.shape[1]
         wanted = torch.cat((wanted, torch.full((len(searches), more), pad)), dim=1)
-        expect(found, name, axes="batch time").equals(tokens(wanted).to(found.device), why=why)
+        expect(found, name, axes="batch time", picture=table).equals(
+            tokens(wanted).to(found.device), why=why
+        )
+
+
+def both_searches(found, searches, ids):
+    """Return the log-probabilities that led to the first wrong translation, with the choices of both searches."""
+    pad, _, eos = ids
+    translations = [whole(row, pad, eos) for row in found]
+    row = next(row for row, search in enumerate(searches) if translations[row] != search.words)
+    search, yours = searches[row], translations[row]
+    columns = [eos, *(word for word in range(WORDS) if word not in ids)]
+    on_the_way = [yours[:length] for length in range(len(yours)) if set(yours[:length]) <= set(columns)]
+    kept = [list(words) for step in search.steps for _, words, *_ in step] + [search.words]
+    texts = [text for text in kept + on_the_way if text[-1:] != [eos] and len(text) < max(map(len, kept))]
+    rows = [
+        f"row {row}: log p of each next word; * the right search keeps it, ! your translation has it",
+        ["so far", "sum", *(name_of(word, eos) for word in columns)],
+    ]
+    for text in sorted({tuple(text) for text in texts}, key=len):
+        cells = [f"{search.logs[search.state_after(text), word]:.2f}" for word in columns]
+        for place, word in enumerate(columns):
+            longer = [*text, word]
+            cells[place] += f"{'*' if longer in kept else ''}{'!' if longer == yours[: len(longer)] else ''}".ljust(2)
+        rows.append([spelt(text, eos) or "nothing", f"{search.sum_of(text):.2f}", *cells])
+    for name, text in (("expected", search.words), ("yours", yours)):
+        known = set(text) <= set(columns)
+        total = f"{search.sum_of(text):.2f}" if known else "has a word that no translation may have"
+        rows.append(f"{name}: {spelt(text, eos) or 'nothing'}, sum {total}")
+        power = search.again.keywords["penalty"]
+        if power and known:
+            rows[-1] += f", divided by {len(text)}^{power}: {search.sum_of(text) / max(len(text), 1) ** power:.2f}"
+    return rows
+
+
+def whole(row, pad, eos):
+    """Return the words of a row up to its end."""
+    end = next((place + (word == eos) for place, word in enumerate(row) if word in (pad, eos)), len(row))
+    return row[:end]
+
+
+def name_of(word, eos):
+    return "eos" if word == eos else f"word {word}"
+
+
+def spelt(text, eos):
+    return " ".join("eos" if word == eos else str(word) for word in text)
 
 
 # --- Translator ---

@@ -15,7 +15,7 @@ from mine import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, choice, heatmap, lines, panel, question, table
 
 try:
     from mine import Translator, translate
@@ -128,6 +128,7 @@ def demo() -> list[Exhibit]:
         *_fed_back(model, half, test),
         _beams(half, test),
         _recurrent(train, test, curve),
+        _question(),
     ]
 
 
@@ -343,4 +344,14 @@ def _recurrent(train: Pairs, test: Pairs, curve: tuple[list[int], list[float]]) 
         note="The same pairs, steps and optimizer for all. Right at the end, "
         + "; ".join(f"{name}: {shares[-1]:.0%}" for name, (_, shares) in curves.items())
         + ". Handing over one state squeezes the whole sentence into one vector; attention was invented to avoid that.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Eight beams find texts that the model thinks likelier than the greedy ones. Are as many more of them "
+        "right?",
+        seen="Greedy against beams",
+        answer="Compare the columns: the probability rises with every beam, the share that is right hardly does. A "
+        "search is only as good as its model.",
     )

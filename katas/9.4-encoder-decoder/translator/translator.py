@@ -11,6 +11,9 @@ Two stages, each a result by itself: the model and `smoothed_loss`; then `transl
 check` shows which of them are done.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762), sections 3 and 5.4; Wu et al. 2016 (arXiv:1609.08144), section 7.
+
+First step: `smoothed_loss`, as the lesson says under that heading; `kata check translator -k test_plain_loss` then
+shows that it is right.
 """
 
 from __future__ import annotations

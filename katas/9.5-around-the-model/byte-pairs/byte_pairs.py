@@ -1,6 +1,9 @@
 """9.5.1 Byte pairs: a tokeniser that learns its vocabulary from a text, and loses nothing of any other.
 
 References: Sennrich et al. 2015 (arXiv:1508.07909); Radford et al. 2019, section 2.2, for bytes in place of characters.
+
+First step: `Tokenizer.encode`, as the lesson says under that heading; `kata check byte-pairs -k test_bytes_alone` then
+shows that it is right.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from grader.learner.demos.exhibits import Exhibit, choice, lines, play, table
+from grader.learner.demos.exhibits import Exhibit, choice, lines, play, question, table
 
 PIECES = r" ?\w+| ?[^\w\s]+|\s+"
 
@@ -88,6 +88,7 @@ def demo() -> list[Exhibit]:
         _lengths(merges),
         _others(merges),
         _learned(merges),
+        _question(),
     ]
 
 
@@ -194,4 +195,13 @@ def _learned(merges: list[tuple[bytes, bytes]]) -> Exhibit:
         ],
         note=f"{whole} of {len(merges)} tokens are whole pieces of the text, the others parts of words: stems, "
         "endings, and steps on the way that hardly occur by themselves any more.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Which of the texts needs more tokens than it has characters, and why?",
+        seen="What other texts cost",
+        answer="Those in a script that the training text did not have: a token there is a byte, and a character has "
+        "two to four.",
     )

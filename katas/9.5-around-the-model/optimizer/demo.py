@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, choice, lines, scatter, table
+from grader.learner.demos.exhibits import Exhibit, choice, lines, question, scatter, table
 
 try:
     from mine import AdamW, clip_gradients, warmup_cosine
@@ -32,7 +32,7 @@ RAVINE = torch.tensor([1.0, 50.0])
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_ravine(), _bad_batch(), _schedule(), _decay(), _training()]
+    return [_ravine(), _bad_batch(), _schedule(), _decay(), _training(), _question()]
 
 
 def height(place: Tensor) -> Tensor:
@@ -181,4 +181,14 @@ def _training() -> Exhibit:
         log_y=True,
         note=f"Mean loss of the last 20 steps, {'; '.join(ends)}. One network and one seed; what it shows is the "
         "end: a rate that falls lets the loss settle.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "One batch has a gradient a thousand times too large. Which curve jumps, and what do the steps after "
+        "it look like under AdamW?",
+        seen="One batch of 120",
+        answer="Plain descent jumps, and with clipping it does not. AdamW takes no giant step, but its moments "
+        "remember the batch: the steps after it are tiny and go the wrong way.",
     )

@@ -2,6 +2,9 @@
 
 References: Loshchilov and Hutter 2017 (arXiv:1711.05101); Kingma and Ba 2014 (arXiv:1412.6980); Pascanu et al. 2012
 (arXiv:1211.5063).
+
+First step: `warmup_cosine`, as the lesson says under that heading; `kata check optimizer -k test_warmup` then shows
+that it is right.
 """
 
 from __future__ import annotations

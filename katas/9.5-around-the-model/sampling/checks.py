@@ -342,7 +342,24 @@ def compare(found, right, logits, *rest, name="filtered", axes=ROWS, why=""):
         )
 
     with supposing(slips):
-        expect(found, name, axes=axes, picture="kept").close_to(oracle(right, logits, *rest), why=why)
+        expect(found, name, axes=axes, picture=lambda: choices(found, right, logits, *rest)).close_to(
+            oracle(right, logits, *rest), why=why
+        )
+
+
+def choices(found, right, logits, *rest):
+    """Return what each row keeps, best token first, as the lesson draws it; nothing where the same is kept."""
+    has, wants = found.cpu().isfinite(), right(logits, *rest).cpu().isfinite()
+    if right is right_penalty or torch.equal(has, wants):
+        return []
+    rows = ["best first: token, probability, # kept, . dropped, ! should be dropped, x should be kept"]
+    for row, shares in enumerate(logits.softmax(-1).cpu()):
+        cells = [f"row {row}"]
+        for token in shares.argsort(descending=True).tolist():
+            mark = ".!x#"[bool(has[row, token]) + 2 * bool(wants[row, token])]
+            cells.append(f"{token} {shares[token]:.2f} {mark}")
+        rows.append(cells)
+    return rows
 
 
 FILTERS = (("top_k", right_top_k, 3), ("top_p", right_top_p, 0.7), ("min_p", right_min_p, 0.3))

@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table
 
 try:
     from mine import min_p, perplexity, repetition_penalty, top_k, top_p
@@ -63,7 +63,7 @@ APART = 0.001
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     logits = _bigrams()
-    return [_three_filters(logits), *_texts(logits), _repetition(logits), _surprise(logits)]
+    return [_three_filters(logits), *_texts(logits), _repetition(logits), _surprise(logits), _question()]
 
 
 def _bigrams() -> Tensor:
@@ -184,4 +184,13 @@ def _surprise(logits: Tensor) -> Exhibit:
         rows,
         note=f"There are {len(WORDS)} words. Counts of pairs are scored on the text that they were counted in, which "
         "flatters them; that they are worse than nothing on shuffled words shows how much they depend on order.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Where one word is nearly certain, how many words do top-k, top-p and min-p keep?",
+        seen="What may follow",
+        answer="top-k keeps k whatever the row looks like. top-p and min-p keep few there, and more where several "
+        "words are about equally likely.",
     )

@@ -5,6 +5,9 @@ they were, -inf elsewhere.
 
 References: Holtzman et al. 2019 (arXiv:1904.09751); Nguyen et al. 2024 (arXiv:2407.01082); Keskar et al. 2019
 (arXiv:1909.05858), section 4.1.
+
+First step: `min_p`, as the lesson says under that heading; `kata check sampling -k test_min_p` then shows that it is
+right.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from mine import Encoder, causal_mask, padding_mask, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table, text
 
 try:
     from mine import MaskedLM, hide
@@ -91,7 +91,14 @@ def demo() -> list[Exhibit]:
         curves[rate] = _train(model, train, test, rate)
         models[rate] = model.eval()
     model = models[0.15]
-    return [_hidden(test), _found(model), _rates(curves), *_sides(model, train, test), _neighbors(model)]
+    return [
+        _hidden(test),
+        _found(model),
+        _rates(curves),
+        *_sides(model, train, test),
+        _neighbors(model),
+        _question(),
+    ]
 
 
 def _train(model: nn.Module, train: Tensor, test: Tensor, rate: float) -> tuple[list[int], list[float]]:
@@ -267,4 +274,13 @@ def _neighbors(model: nn.Module) -> Exhibit:
         note="Cosines of rows of the one table that reads and answers. A word of the same kind (a person, a place, a "
         f"verb and so on) is nearest to {together} of the {len(rows)}"
         + (": words that fit the same gaps come together." if together > len(rows) / 2 else "."),
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "A hidden word is easier to guess than a next word. Which words does the reader from both sides know "
+        "that the other one cannot?",
+        seen="A hidden word from both sides",
+        answer="Those that what follows decides. The model that reads from one side has not seen it.",
     )

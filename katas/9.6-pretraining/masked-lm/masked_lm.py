@@ -6,6 +6,9 @@ Next to this file is harbor.py, with sentences to train on: `python harbor.py` p
 as you would build it in 9.3.5: checking brings it along; to read it, `kata start masked-lm --given`.
 
 Reference: Devlin et al. 2018 (arXiv:1810.04805), sections 3.1 and A.1.
+
+First step: `hide`, as the lesson says under that heading; `kata check masked-lm -k test_hide_targets` then shows that
+it is right.
 """
 
 from __future__ import annotations

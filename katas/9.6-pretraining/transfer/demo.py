@@ -12,7 +12,7 @@ from mine import Encoder, padding_mask, sinusoidal_positions
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table
 
 try:
     from mine import ClassHead, MultiTask, RegressionHead, SpanHead, TokenHead, freeze, layerwise_groups
@@ -145,6 +145,7 @@ def demo() -> list[Exhibit]:
         _by_task(alone),
         *_moved(pretrained, trained, held),
         _together(alone["tuned"], trained("tuned", tuple(TASKS), FEW)[0], held),
+        _question(),
     ]
 
 
@@ -401,4 +402,13 @@ def _together(alone: list[float], one: MultiTask, held: letters.Letters) -> Exhi
         note="Sharing changes them by "
         + ", ".join(f"{round(gain):+d}" if round(gain) else "0" for gain in gains)
         + " points: a body that all four use, at a quarter of the parameters.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "With few labels, how far apart are a tuned body and a random one, and what becomes of the distance "
+        "with many?",
+        seen="Topics named correctly",
+        answer="Far apart on the left of the plot. The curves come together as labels take the place of reading.",
     )

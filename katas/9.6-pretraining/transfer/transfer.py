@@ -5,6 +5,9 @@ T], is True at real tokens. Each row has at least one real token.
 
 References: Devlin et al. 2018 (arXiv:1810.04805), section 4; Howard and Ruder 2018 (arXiv:1801.06146), section 3.2;
 Collobert and Weston 2008, for one body with many heads.
+
+First step: `freeze`, as the lesson says under that heading; `kata check transfer -k freeze` then shows that it is
+right.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, question, table
 
 try:
     from mine import ablate_heads, attention_entropy, induction_score, probe
@@ -157,6 +157,7 @@ def demo() -> list[Exhibit]:
         _probes(model),
         _prices(model, scores),
         _together(model, best),
+        _question(),
     ]
 
 
@@ -399,20 +400,20 @@ def _probes(model: nn.Module) -> Exhibit:
     for model_name, one in (("", model), (", untrained", built(fresh))):
         vectors = [looked(one, story.encode(text)[None])[1][:, 0] for text in TEXTS]
         answers = [knowledge(text) for text in TEXTS]
-        for question in answers[0]:
-            if model_name and question != "the next character":
+        for asked in answers[0]:
+            if model_name and asked != "the next character":
                 continue
             right = []
             for place in places:
                 x, y = (
                     (torch.cat([v[place, 1:-1] for v in vectors[part]]),
-                     torch.cat([torch.tensor(a[question][1:-1]) for a in answers[part]]))
+                     torch.cat([torch.tensor(a[asked][1:-1]) for a in answers[part]]))
                     for part in (slice(half), slice(half, None))
                 )  # fmt: skip
                 guess = probe(x[0], x[1], ridge=1.0)(y[0])
                 right.append(round(float((guess == y[1]).double().mean()), 3))
-            found[question + model_name] = (places, right)
-            said[question + model_name] = right
+            found[asked + model_name] = (places, right)
+            said[asked + model_name] = right
     before, after = said["which character it is"][0], said["which character it is"][-1]
     nexts = said["the next character"]
     return lines(
@@ -496,4 +497,13 @@ def _together(model: nn.Module, best: tuple[int, list[int]]) -> Exhibit:
             if undone
             else "Afterwards the weights are not as they were."
         ),
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Is the head whose loss costs most for names the one with the highest induction score?",
+        seen="Heads switched off",
+        answer="The note gives both numbers. A score says what a head looks at; only switching it off says what the "
+        "model does with it.",
     )

@@ -7,6 +7,9 @@ made of scores: none is negative, and the row of a query sums to one, or to zero
 
 References: Olsson et al. 2022, "In-context Learning and Induction Heads" (arXiv:2209.11895); Alain and Bengio 2016
 (arXiv:1610.01644); Michel et al. 2019 (arXiv:1905.10650).
+
+First step: `attention_entropy`, as the lesson says under that heading; `kata check look-inside -k test_entropy_values`
+then shows that it is right.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, lines, panel, question, table
 
 try:
     from mine import linear_attention
@@ -41,7 +41,7 @@ WHOSE = "" if OWN else " (given: yours takes its place when it passes)"
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     torch.manual_seed(0)
-    return [*_by_length(), _weights(), _sharpness(), _recall(), _recurrent(), _low_rank()]
+    return [*_by_length(), _weights(), _sharpness(), _recall(), _recurrent(), _low_rank(), _question()]
 
 
 def _by_length() -> list[Exhibit]:
@@ -231,4 +231,14 @@ def _low_rank() -> Exhibit:
         log_x=True,
         note="Softmax weights of 128 positions whose neighbours are alike, by their singular values. Mixing down to k "
         "costs what lies beyond k: little where weights are flat, more where each query points at one key.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "From 1,024 to 4,096 positions: which kinds of attention take about 4 times as long, and which about "
+        "16 times?",
+        seen="What length costs: time",
+        answer="Those that never make a table of all pairs, linear attention and Linformer, grow as the length does. "
+        "Full attention grows as its square.",
     )

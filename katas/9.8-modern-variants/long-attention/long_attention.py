@@ -3,6 +3,9 @@
 B batch, T length, D width of a query or key, Dv width of a value.
 
 References: Katharopoulos et al. 2020 (arXiv:2006.16236), section 3; Wang et al. 2020 (arXiv:2006.04768), section 4.
+
+First step: `linear_attention`, as the lesson says under that heading; `kata check long-attention -k test_shapes` then
+shows that it is right.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, table, text
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question, table, text
 
 try:
     from mine import ModernLM
@@ -67,7 +67,7 @@ STORIES = [story.story(story.HELD_OUT + number) + "\n" for number in range(ASKED
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_losses(), _written(), _names(), _slips(), _caches()]
+    return [_losses(), _written(), _names(), _slips(), _caches(), _question()]
 
 
 def model_of(state: dict[str, Tensor]) -> ModernLM:
@@ -219,4 +219,13 @@ def _caches() -> Exhibit:
         rows,
         note="Twice (keys and values) layers · G · width of a head · positions · bytes a number. G = H is the "
         "attention of 9.3.2, G = 1 multi-query attention. All of it is read again for every token that is written.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "How many copies of a name does the model need before its letters become cheap?",
+        seen="What a letter of a name costs",
+        answer="One. New, a letter costs what drawing it costs; at the second occurrence the model looks the name "
+        "up.",
     )

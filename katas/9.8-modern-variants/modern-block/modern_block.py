@@ -8,6 +8,9 @@ brings both along; attention may be torch's own or yours.
 
 References: Zhang and Sennrich 2019 (arXiv:1910.07467); Ainslie et al. 2023 (arXiv:2305.13245); Su et al. 2021
 (arXiv:2104.09864); Shazeer 2020 (arXiv:2002.05202); Touvron et al. 2023 (arXiv:2302.13971).
+
+First step: `RMSNorm.__init__`, as the lesson says under that heading; `kata check modern-block -k test_norm_parameter`
+then shows that it is right.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from mine import Encoder
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, question, table
 
 try:
     from mine import VisionTransformer, patchify, unpatchify
@@ -57,7 +57,7 @@ def demo() -> list[Exhibit]:
     """Return what the kata shows."""
     images, labels = draw(8192, torch.Generator().manual_seed(0))
     model, blind = trained(images, labels), trained(images, labels, positions=False)
-    return [_cut(), _finer(), _looks(model), _places(model), _shuffled(model, blind)]
+    return [_cut(), _finer(), _looks(model), _places(model), _shuffled(model, blind), _question()]
 
 
 def trained(images: Tensor, labels: Tensor, positions: bool = True) -> nn.Module:
@@ -259,4 +259,12 @@ def _shuffled(model: nn.Module, blind: nn.Module) -> Exhibit:
         note=f"With positions {seeing[0]:.0%} are right, and {seeing[1]:.0%} when patches are shuffled: it knows where "
         f"things belong. Without them it is {bag[0]:.0%} both times: a bag of patches has no order to lose. That it is "
         f"more than {1 / len(SHAPES):.0%} is because slanted strokes, and corners, can be seen in single patches.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "Patches are shuffled. What does a model without positions lose?",
+        seen="New images, as they are",
+        answer="Nothing: its two bars are equal. It reads a bag of patches, so there is no order to lose.",
     )

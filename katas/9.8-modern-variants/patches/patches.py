@@ -6,6 +6,9 @@ Next to this file is shapes.py, with images to train on: `python shapes.py` prin
 you would build it in 9.3.5: checking brings it along; to read it, `kata start patches --given`.
 
 References: Dosovitskiy et al. 2020 (arXiv:2010.11929), section 3.1.
+
+First step: `patchify`, as the lesson says under that heading; `kata check patches -k test_patch_errors` then shows that
+it is right.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ run of the lesson, writes log.csv, and puts its text at the end of this file, wh
 
 References: Radford et al. 2019 (GPT-2); Xiong et al. 2020 (arXiv:2002.04745); Kazemnejad et al. 2023
 (arXiv:2305.19466).
+
+First step: `LanguageModel`, as the lesson says under that heading; `kata check language-model-capstone -k test_shapes`
+then shows that it is right.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ Next to this file are language.py, with English sentences and their Spanish, and
 finds it.
 
 References: Vaswani et al. 2017 (arXiv:1706.03762); Xiong et al. 2020 (arXiv:2002.04745).
+
+First step: `TranslationModel`, as the lesson says under that heading; `kata check translator-capstone -k test_shapes`
+then shows that it is right.
 """
 
 from __future__ import annotations
