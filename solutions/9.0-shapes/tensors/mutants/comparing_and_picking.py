@@ -29,6 +29,16 @@ mistake(
 )
 
 mistake(
+    "outer-one-column",
+    "your outer_compare gives both an axis for columns, so they meet entry by entry; b should be a row",
+    outer_compare="""
+        - return a[:, None] <= b[None, :]
+        + n = min(len(a), len(b))
+        + return a[:n, None] <= b[:n, None]
+    """,
+)
+
+mistake(
     "outer-float",
     "your outer_compare returns numbers, so nothing can be indexed by it; a comparison should stay bool",
     outer_compare="return a[:, None] <= b[None, :] -> return (a[:, None] <= b[None, :]).float()",
@@ -44,6 +54,12 @@ mistake(
     "one-hot-integers",
     "your one_hot returns integers, so no matrix can be multiplied by it; it should be float32",
     one_hot="torch.float32 -> torch.int64",
+)
+
+mistake(
+    "one-hot-float64",
+    "your one_hot returns float64, as numpy's identity does; it should be float32",
+    one_hot="torch.float32 -> torch.float64",
 )
 
 mistake(
@@ -125,6 +141,16 @@ mistake(
     "pick-flattened",
     "your pick forgets the axes of ids and returns one long list of rows; it should be [.., D]",
     pick="table[ids] -> table[ids.reshape(-1)]",
+)
+
+mistake(
+    "pick-two-axes",
+    "your pick takes ids to be [B, T], so it raises for others; they may have any number of axes",
+    pick="""
+        - return table[ids]
+        + B, T = ids.shape
+        + return table[ids.reshape(-1)].reshape(B, T, -1)
+    """,
 )
 
 mistake(

@@ -36,8 +36,17 @@ mistake(
 )
 
 mistake(
+    "mean-of-features",
+    "your mean sums over the features of each position; the sum should run over time, the axis in the middle",
+    masked_mean="""
+        - total = x.masked_fill(~keep[:, :, None], 0).sum(1)
+        + total = x.masked_fill(~keep[:, :, None], 0).sum(2)
+    """,
+)
+
+mistake(
     "mean-one-more",
-    "your count of positions has 1 added, so every mean is too small; only a count of 0 should become 1",
+    "your count has something added, so every mean is too small",
     masked_mean=".clamp(min=1) -> + 1",
 )
 
