@@ -188,6 +188,30 @@ def place(kata: str) -> Path:
     return folder / "figure.svg"
 
 
+@figure("tensors", "Six columns in three heads, cut in two ways", 210)
+def _tensors(f: Figure) -> None:
+    x = torch.arange(12).view(1, 2, 6)
+    right, wrong = reference("tensors").split_heads(x, 3)[0], x.reshape(3, 2, 2)
+
+    def cells(left: float, top: float, values: Any) -> None:
+        for i, row in enumerate(values.tolist()):
+            for j, value in enumerate(row):
+                f.box(left + 30 * j, top + 24 * i, 30, 24)
+                f.box(left + 30 * j, top + 24 * i, 30, 24, "abc"[value % 6 // 2], 0.35)
+                f.text(left + 30 * j + 15, top + 24 * i + 16, value, "m")
+
+    f.text(66, 18, "x: two positions, six columns", "h")
+    cells(66, 26, x[0])
+    for t in range(2):
+        f.text(60, 42 + 24 * t, f"pos {t}", "s e")
+    for left, words, parts in ((14, "two axes, then exchange", right), (234, "reshape straight", wrong)):
+        f.text(left, 112, words, "h")
+        for h, part in enumerate(parts):
+            f.text(left + 30 + 68 * h, 132, f"head {h}", "s m")
+            cells(left + 68 * h, 138, part)
+    f.text(14, 203, "a tint for the columns of each head", "s")
+
+
 @figure("self-attention", "Attention weights of two texts", 226)
 def _self_attention(f: Figure) -> None:
     module = reference("self-attention").SelfAttention(3, 4)

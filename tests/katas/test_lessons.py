@@ -44,6 +44,31 @@ def rows(values: Sequence[Sequence[float]]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
+# --- 9.0 ---
+
+
+def test_tensors() -> None:
+    lesson = LESSONS["tensors"]
+    x = torch.arange(12).view(2, 6)
+    right, wrong = x.view(2, 3, 2).transpose(0, 1), x.reshape(3, 2, 2)
+    for head in range(3):
+        shown = (
+            " +│ +".join(" +".join(map(str, part)) for part in way[head].tolist()) for way in (right, wrong)
+        )
+        assert re.search(rf"head {head}: +" + " +".join(shown) + "$", lesson, re.M), head
+    values, keep = rows([4, 100, 6, 8]), torch.tensor([True, False, True, True])
+    says(lesson, float(values.sum()), before="over all")
+    says(lesson, float(values.mean()), before=f"over all            {int(values.sum())} / 4 =")
+    left = values * keep
+    says(lesson, float(left.mean()), before=f"0 for padding, / 4   {int(left.sum())} / 4 =")
+    says(lesson, float(values[keep].mean()), before=f"0 for padding, / 3   {int(left.sum())} / 3 =")
+    a, b = torch.tensor([1, 4, 2]), torch.arange(4)
+    for value, row in zip(a.tolist(), (a[:, None] <= b).tolist(), strict=True):
+        assert re.search(
+            rf"a = {value} +" + " +".join("#" if cell else r"\." for cell in row) + "$", lesson, re.M
+        )
+
+
 # --- 9.1 ---
 
 

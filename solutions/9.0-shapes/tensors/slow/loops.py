@@ -1,0 +1,15 @@
+"""Picks that are right and loop in Python.
+
+A tensor of ids is an index like any other: one call reads the rows of all of them.
+"""
+
+
+@mistake(
+    "row-by-row",
+    "you pick row after row in Python: `table[ids]` reads all of them in one call",
+    fails=["test_pick_speed"],
+)
+def pick(table, ids):
+    _expect_ids(ids, len(table))
+    rows = torch.stack([table[i] for i in ids.flatten().tolist()])
+    return rows.reshape(*ids.shape, table.shape[1])
