@@ -12,10 +12,11 @@ from typing import TypeVar
 
 from msgspec import structs
 
+from grader.catalogue.adapters import Adapter, check_adapter, check_not_asked
 from grader.catalogue.file_types import CalibrationFile, KataFile, PackFile, UnitFile
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.markdown import read_hints
-from grader.catalogue.pack_code import read_stub, worth
+from grader.catalogue.pack_code import MarkedCheck, marked_checks, read_stub, read_tree, worth
 from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean
@@ -64,6 +65,38 @@ def load_pack(folder: Path) -> Pack:
     _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
     return pack
+
+
+def adapt(pack: Pack, adapter: Adapter) -> None:
+    """Let a kata of a pack that was just loaded be asked of a course's own files.
+
+    Raises:
+        PackError: the adapter names what the kata does not have.
+    """
+    for unit in pack.units:
+        katas = [_adapted(kata, adapter) if kata.slug == adapter.kata else kata for kata in unit.katas]
+        object.__setattr__(unit, "katas", tuple(katas))
+
+
+def _adapted(kata: Kata, adapter: Adapter) -> Kata:
+    check_adapter(adapter, required=kata.required, forbid=kata.policy.forbid)
+    hidden = kata.hidden_checks
+    visible_checks, hidden_checks = (
+        list(marked_checks(read_tree(path).body)) if path is not None else [] for path in (kata.checks, hidden)
+    )
+    names = [check.name for check in (*visible_checks, *hidden_checks)]
+    check_not_asked(adapter, names, all_known=hidden is not None)
+
+    def left_out(checks: list[MarkedCheck]) -> float:
+        return sum(check.points for check in checks if check.name in adapter.table.not_asked)
+
+    return structs.replace(
+        kata,
+        adapter=adapter,
+        points=kata.points - left_out(visible_checks),
+        hidden_points=kata.hidden_points - left_out(hidden_checks),
+        preload=(*kata.preload, *adapter.table.requires),
+    )
 
 
 def _load_unit(folder: Path, pack: Pack) -> Unit:

@@ -118,9 +118,11 @@ def _split_catalogue() -> Catalogue:
     from grader.author.split import split_pack
     from grader.catalogue import Catalogue
     from grader.catalogue.catalogue import named_folders
+    from grader.catalogue.load import PACK_FILE
 
     for folder in named_folders():
-        split_pack(folder)
+        if (folder / PACK_FILE).is_file():
+            split_pack(folder)
     return Catalogue.discover()
 
 
