@@ -50,7 +50,7 @@ class AdaptedFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_on
     theirs: Annotated[tuple[CoursePath, ...], Meta(min_length=1, max_length=20)]
     """The learner's files; the first is the one that is handed in."""
     not_asked: tuple[Identifier, ...] = ()
-    """The checks that the course does not ask for."""
+    """Checks that the course does not ask for, besides those of what the shim does not define."""
     allow: tuple[ForbiddenName, ...] = ()
     """What the kata excludes and the course does not."""
     given: dict[Identifier, str] = {}
@@ -81,6 +81,15 @@ class Adapter:
     table: AdaptedFile
     shim: Path
     """The module that the checks see."""
+    lacking: frozenset[str] = frozenset()
+    """The checks that ask for what the shim does not define."""
+    solution: Path | None = None
+    """The course's solution, where it is not among those of this install."""
+
+    @property
+    def not_asked(self) -> frozenset[str]:
+        """The checks that the course does not ask for."""
+        return self.lacking.union(self.table.not_asked)
 
     @property
     def answer(self) -> PurePosixPath:
@@ -114,12 +123,29 @@ class Adapter:
     @property
     def reference(self) -> Path | None:
         """The course's own solution, as a file that would be handed in; None where this install has none."""
+        if self.solution is not None:
+            return self.solution.resolve()
         places = [Path(entry) for entry in os.environ.get("KATA_SOLUTIONS", "").split(os.pathsep) if entry]
         for place in (*places, self.file.parent.parent / "solutions"):
             found = (place / self.name / self.answer).resolve()
             if found.is_file():
                 return found
         return None
+
+    def require_packages(self) -> None:
+        """Refuse to run anything without what the course's files import.
+
+        Raises:
+            PackError: something of it is not installed.
+        """
+        for name in self.table.requires:
+            if importlib.util.find_spec(name.partition(".")[0]) is None:
+                raise self.refusal(
+                    f"the course's files need {name}, which is not installed here.",
+                    "requires",
+                    name,
+                    hint=f"Install it next to Kata: pip install {name.partition('.')[0]}",
+                )
 
     def line_of(self, *words: str) -> int:
         """Return the line of this kata's table in which the last of these words is, found one after the other."""
@@ -180,14 +206,6 @@ def check_adapter(adapter: Adapter, *, required: tuple[str, ...], forbid: tuple[
         if name not in defined:
             there = ", ".join(defined)
             raise adapter.refusal(f"`parameters` is about {name}, which {adapter.shim.name} does not define; it defines {there}.", name)
-    for name in table.requires:
-        if importlib.util.find_spec(name.partition(".")[0]) is None:
-            raise adapter.refusal(
-                f"the course's files need {name}, which is not installed here.",
-                "requires",
-                name,
-                hint=f"Install it next to Kata: pip install {name.partition('.')[0]}",
-            )
 
 
 def check_not_asked(adapter: Adapter, checks: list[str], *, all_known: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +18,7 @@ from grader.catalogue.adapters import Adapter, check_adapter, check_not_asked
 from grader.catalogue.file_types import CalibrationFile, KataFile, PackFile, UnitFile
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.markdown import read_hints
-from grader.catalogue.pack_code import MarkedCheck, marked_checks, read_stub, read_tree, worth
+from grader.catalogue.pack_code import checks_asking, marked_checks, read_stub, read_tree, worth
 from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean
@@ -80,21 +82,23 @@ def adapt(pack: Pack, adapter: Adapter) -> None:
 
 def _adapted(kata: Kata, adapter: Adapter) -> Kata:
     check_adapter(adapter, required=kata.required, forbid=kata.policy.forbid)
-    hidden = kata.hidden_checks
-    visible_checks, hidden_checks = (
-        list(marked_checks(read_tree(path).body)) if path is not None else [] for path in (kata.checks, hidden)
+    visible, hidden = (
+        read_tree(path).body if path is not None else [] for path in (kata.checks, kata.hidden_checks)
     )
-    names = [check.name for check in (*visible_checks, *hidden_checks)]
-    check_not_asked(adapter, names, all_known=hidden is not None)
+    names = [check.name for check in marked_checks([*visible, *hidden])]
+    check_not_asked(adapter, names, all_known=kata.hidden_checks is not None)
+    rest = [name for name in kata.required if name not in adapter.uses]
+    lacking = {check.name for body in (visible, hidden) for check in checks_asking(body, rest)}
+    adapter = replace(adapter, lacking=frozenset(lacking))
 
-    def left_out(checks: list[MarkedCheck]) -> float:
-        return sum(check.points for check in checks if check.name in adapter.table.not_asked)
+    def asked(body: list[ast.stmt], points: float) -> float:
+        return points - sum(check.points for check in marked_checks(body) if check.name in adapter.not_asked)
 
     return structs.replace(
         kata,
         adapter=adapter,
-        points=kata.points - left_out(visible_checks),
-        hidden_points=kata.hidden_points - left_out(hidden_checks),
+        points=asked(visible, kata.points),
+        hidden_points=asked(hidden, kata.hidden_points),
         preload=(*kata.preload, *adapter.table.requires),
     )
 

@@ -186,6 +186,7 @@ def terms_for(kata: Kata) -> Terms:
 def _adaptation(kata: Kata, given: Path) -> Adaptation:
     adapter = kata.adapter
     assert adapter is not None
+    adapter.require_packages()
     table = adapter.table
     return Adaptation(
         given / shim_in(adapter), table.theirs, table.given, table.parameters, adapter.own_names

@@ -267,7 +267,7 @@ def suites_of(
         for item in items:
             kata = files[item.path]
             # What a course does not ask for is as if the kata did not have it.
-            if kata.adapter is None or function_of(item) not in kata.adapter.table.not_asked:
+            if kata.adapter is None or function_of(item) not in kata.adapter.not_asked:
                 found[kata.slug].append(item)
         return found
 
