@@ -71,6 +71,16 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         """Where the answer is in what is handed in, as a module: its file, or the course's that an adapter names."""
         return PurePosixPath(f"{self.module}.py") if self.adapter is None else self.adapter.answer
 
+    def is_answer(self, file: Path) -> bool:
+        """Whether a file is called like the answer, as a module or a notebook; of a course, where the course has it."""
+        if self.adapter is None:
+            return file.stem == self.module and file.suffix in SUBMISSION_SUFFIXES
+        return file.parts[-len(self.answer.parts) :] == self.answer.parts
+
+    def root_of(self, file: Path) -> Path:
+        """Return the top of what is handed in, of which this file is the answer."""
+        return file.absolute().parents[len(self.answer.parts) - 1]
+
     @property
     def lesson(self) -> Path:
         """The kata's README.md."""
