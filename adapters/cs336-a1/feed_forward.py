@@ -13,13 +13,10 @@ class FeedForward(nn.Module):
         self.linear2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        def joined(linear, corner):
-            rows = torch.cat([linear.weight, linear.bias[:, None]], 1)
-            last = torch.cat([rows.new_zeros(rows.shape[1] - 1), rows.new_full((1,), corner)])
-            return torch.cat([rows, last[None]])
-
-        one = nn.functional.silu(torch.ones((), dtype=torch.float64)).item()
-        gate, linear1 = joined(self.gate, 1.0), joined(self.linear1, 1 / one)
-        wide = torch.cat([x, x.new_ones(*x.shape[:-1], 1)], -1)
-        sizes = wide.shape[-1], gate.shape[0]
-        return theirs.run_swiglu(*sizes, gate, joined(self.linear2, 0.0), linear1, wide)[..., :-1]
+        constant, pad = float(nn.functional.silu(torch.ones((), dtype=torch.float64))), nn.functional.pad
+        gate, linear1, linear2 = (
+            torch.cat([pad(layer.weight, (0, 0, 0, 1)), pad(layer.bias, (0, 1), value=corner)[:, None]], 1)
+            for layer, corner in ((self.gate, 1.0), (self.linear1, 1 / constant), (self.linear2, 0.0))
+        )
+        wide = pad(x, (0, 1), value=1.0)
+        return theirs.run_swiglu(wide.shape[-1], len(gate), gate, linear2, linear1, wide)[..., :-1]

@@ -1,11 +1,9 @@
-"""AdamW, clipping and the schedule."""
+"""AdamW, clipping (which returns nothing in the course) and the schedule."""
 
 
 def clip_gradients(parameters, max_norm):
-    """The course's function returns nothing."""
     parameters = list(parameters)
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = sum(float(gradient.double().square().sum()) for gradient in gradients) ** 0.5
+    norm = sum(float(p.grad.double().square().sum()) for p in parameters if p.grad is not None) ** 0.5
     theirs.run_gradient_clipping(parameters, max_norm)
     return norm
 

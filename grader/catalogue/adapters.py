@@ -39,7 +39,7 @@ ParameterPlace = Annotated[
     str,
     Meta(
         pattern=r"^(\w+|\*)(\.(\w+|\*))*(\[\d+/\d+\])?$",
-        description="where the course's class has it: `query`, `heads.*.key`, `in_proj_weight[0/3]`",
+        description="where the course's class has it: `query`, `heads.*.key`, `in_proj[0/3]`",
     ),
 ]
 
@@ -55,8 +55,6 @@ class AdaptedFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_on
     """What the kata excludes and the course does not."""
     given: dict[Identifier, str] = {}
     """Texts that take the place of what their files assign to these names."""
-    requires: tuple[ModuleName, ...] = ()
-    """Packages that their files import, besides torch and numpy."""
     parameters: dict[Identifier, dict[ParameterName, ParameterPlace]] = {}
     """By class of the kata, for each parameter, where the course's class has it."""
 
@@ -66,6 +64,8 @@ class AdapterFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_on
 
     name: Slug
     title: Sentence
+    requires: tuple[ModuleName, ...] = ()
+    """Packages that the learners' files import, besides torch and numpy."""
     katas: Annotated[dict[Slug, AdaptedFile], Meta(min_length=1)]
 
 
@@ -81,6 +81,8 @@ class Adapter:
     table: AdaptedFile
     shim: Path
     """The module that the checks see."""
+    requires: tuple[str, ...] = ()
+    """Packages that the learners' files import."""
     lacking: frozenset[str] = frozenset()
     """The checks that ask for what the shim does not define."""
     solution: Path | None = None
@@ -138,13 +140,14 @@ class Adapter:
         Raises:
             PackError: something of it is not installed.
         """
-        for name in self.table.requires:
+        for name in self.requires:
             if importlib.util.find_spec(name.partition(".")[0]) is None:
-                raise self.refusal(
-                    f"the course's files need {name}, which is not installed here.",
-                    "requires",
-                    name,
-                    hint=f"Install it next to Kata: pip install {name.partition('.')[0]}",
+                line = next(
+                    (at for at, text in enumerate(read_text(self.file).splitlines(), 1) if name in text), 1
+                )
+                raise PackError(
+                    f"{self.file}, line {line}: the course's files need {name}, which is not installed here.",
+                    f"Install it next to Kata: pip install {name.partition('.')[0]}",
                 )
 
     def line_of(self, *words: str) -> int:
@@ -173,7 +176,7 @@ def read_adapters(folder: Path, modules: Mapping[str, str]) -> Iterator[Adapter]
         return
     data = read_data(file, AdapterFile)
     for slug, table in data.katas.items():
-        adapter = Adapter(data.name, file, slug, table, file.with_name(f"{modules.get(slug, slug)}.py"))
+        adapter = Adapter(data.name, file, slug, table, file.with_name(f"{modules.get(slug, slug)}.py"), data.requires)
         if slug not in modules:
             raise adapter.refusal(
                 f"`katas` names {slug}, which is not a kata that is installed.{did_you_mean(slug, modules)}",

@@ -99,7 +99,7 @@ def _adapted(kata: Kata, adapter: Adapter) -> Kata:
         adapter=adapter,
         points=asked(visible, kata.points),
         hidden_points=asked(hidden, kata.hidden_points),
-        preload=(*kata.preload, *adapter.table.requires),
+        preload=(*kata.preload, *adapter.requires),
     )
 
 

@@ -156,7 +156,9 @@ def _found(
     """
     match = _PLACE.fullmatch(place)
     assert match is not None  # or the adapter would have been refused
-    pattern = re.compile(re.escape(match["name"]).replace(r"\*", r"(\d+)") + r"(?P<rest>\..+)?")
+    # Of `in_proj` what torch calls `in_proj_weight` and `in_proj_bias`, of `query` all that is in it.
+    stem = re.escape(match["name"]).replace(r"\*", r"(\d+)")
+    pattern = re.compile(rf"{stem}(?P<rest>_weight|_bias|\..+)?")
     by_rest: dict[str, list[tuple[tuple[int, ...], str]]] = {}
     for name in own:
         if found := pattern.fullmatch(name):
@@ -173,4 +175,4 @@ def _found(
             if rows % of:
                 raise LayoutError(f"{kind}.{name} has {rows} rows, which cannot be shared out among {of}")
             pieces.append((name, rows // of * part, rows // of * (part + 1)))
-        yield ours + rest, pieces
+        yield ours + rest.replace("_", ".", 1) if rest[:1] == "_" else ours + rest, pieces
