@@ -3,7 +3,7 @@
 
 def AdamW(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
     class Turned(theirs.AdamW):
-        """For each parameter its own group: eps · √(1 - β₂ᵗ), and (p - u / s) · s = p · s - u with s = 1 - lr · decay."""
+        """A group for each parameter: eps · √(1 - β₂ᵗ), and (p - u / s) · s = p · s - u with s = 1 - lr · decay."""
 
         def step(self, closure=None):
             groups = self.param_groups

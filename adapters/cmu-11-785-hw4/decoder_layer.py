@@ -1,5 +1,6 @@
-"""A pre-norm layer with a mask of [T, T] over x, and one of padding over the memory."""
+"""A pre-norm layer with a mask of [T, T] over x, and one of padding over the memory: each query has its own row."""
 
+import torch
 from torch import nn
 
 
@@ -12,5 +13,8 @@ class DecoderLayer(Adapted):
 
     def forward(self, x, memory, self_mask=None, memory_mask=None):
         causal = None if self_mask is None else ~self_mask
-        blocked = None if memory_mask is None else ~memory_mask.broadcast_to(len(x), 1, 1, memory.shape[1])[:, 0, 0]
-        return self.theirs(x, memory, None, blocked, causal)[0]
+        if memory_mask is None:
+            return self.theirs(x, memory, None, None, causal)[0]
+        rows = ~memory_mask.broadcast_to(len(x), 1, x.shape[1], memory.shape[1])[:, 0]
+        found = [self.theirs(x, memory, None, rows[:, at], causal)[0][:, at] for at in range(x.shape[1])]
+        return torch.stack(found, 1)

@@ -8,6 +8,6 @@ def causal_mask(seq_len, *, device=None):
 
 
 def padding_mask(tokens, pad_id=0):
-    order = (tokens == pad_id).long().argsort(1, stable=True)
+    order = (tokens == pad_id).long().argsort(dim=1, stable=True)
     blocked = theirs.PadMask(tokens.gather(1, order), (tokens != pad_id).sum(1))
     return ~blocked.gather(1, order.argsort(1))[:, None, None]

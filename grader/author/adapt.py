@@ -84,7 +84,9 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
             _fitted(
                 kata,
                 [
-                    suites[kata.slug].check(solution / kata.answer, launcher, RunConfig(seed=seed, name=False))
+                    suites[kata.slug].check(
+                        solution / kata.answer, launcher, RunConfig(seed=seed, name=False)
+                    )
                     for seed in range(SEEDS)
                 ],
             )
@@ -123,7 +125,9 @@ def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
             problem = line.strip().removeprefix("LayoutError: ")
             places = [place for table in adapter.table.parameters.values() for place in table.values()]
             # The message has the place as the learner's class spells it.
-            about = next((place for place in places if re.search(rf"\b{re.escape(_bare(place))}\b", problem)), "")
+            about = next(
+                (place for place in places if re.search(rf"\b{re.escape(_bare(place))}\b", problem)), ""
+            )
             raise adapter.refusal(problem, *filter(None, ["parameters", about]))
 
 
@@ -173,14 +177,18 @@ def write_not_asked(fitted: Fit) -> bool:
     text = read_text(file)
     lines = text.splitlines()
     if header not in [line.strip() for line in lines]:
-        raise PackError(f"{file}: write the table of {fitted.adapter.kata} as {header}, on a line of its own.")
+        raise PackError(
+            f"{file}: write the table of {fitted.adapter.kata} as {header}, on a line of its own."
+        )
     first = next(at for at, line in enumerate(lines) if line.strip() == header) + 1
     last = next((at for at in range(first, len(lines)) if lines[at].startswith("[")), len(lines))
     table = "\n".join(lines[first:last]).rstrip("\n")
     table = re.sub(r"^not_asked = \[[^\]]*\]\n?", "", table, flags=re.MULTILINE).rstrip("\n")
     if fitted.failed:
         listed = ", ".join(f'"{name}"' for name in fitted.failed)
-        table += "\n" + textwrap.fill(f"not_asked = [{listed}]", 120, subsequent_indent="  ", break_long_words=False)
+        table += "\n" + textwrap.fill(
+            f"not_asked = [{listed}]", 120, subsequent_indent="  ", break_long_words=False
+        )
     after = lines[last:]
     new = "\n".join([*lines[:first], table, *([""] if after else []), *after]) + "\n"
     if new == text:
@@ -199,7 +207,9 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
     katas = [kata for kata in catalogue.katas if kata.adapter is not None and kata.adapter.file == file]
     for slug in slugs:
         if all(kata.slug != slug for kata in katas):
-            raise UsageError(f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}.")
+            raise UsageError(
+                f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}."
+            )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
 
@@ -211,7 +221,9 @@ def _most_like(kata: Kata, solution: Path) -> str:
     """Return the file of a solution that defines the most of a kata's names, or else the first."""
     files = _python_files(solution)
     if not files:
-        raise UsageError(f"{solution}: there is no Python file.", "Name the folder that learners hand in, solved.")
+        raise UsageError(
+            f"{solution}: there is no Python file.", "Name the folder that learners hand in, solved."
+        )
 
     def shared(file: str) -> int:
         text = read_text(solution / file)
@@ -223,7 +235,9 @@ def _most_like(kata: Kata, solution: Path) -> str:
 def _shim_for(kata: Kata) -> str:
     """Return a shim that hands every call on to a function of the same name."""
     signatures = kata.signatures()
-    pieces = [f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n']
+    pieces = [
+        f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n'
+    ]
     for name in kata.required:
         parameters = [parameter for parameter in signatures.get(name, []) if not parameter.startswith("**")]
         shown = ", ".join(parameters)

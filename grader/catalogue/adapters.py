@@ -33,7 +33,10 @@ CoursePath = Annotated[
     ),
 ]
 ParameterName = Annotated[
-    str, Meta(pattern=r"^\w+(\.\w+)*$", description="a parameter of the kata's class, or the module that holds it")
+    str,
+    Meta(
+        pattern=r"^\w+(\.\w+)*$", description="a parameter of the kata's class, or the module that holds it"
+    ),
 ]
 ParameterPlace = Annotated[
     str,
@@ -176,7 +179,9 @@ def read_adapters(folder: Path, modules: Mapping[str, str]) -> Iterator[Adapter]
         return
     data = read_data(file, AdapterFile)
     for slug, table in data.katas.items():
-        adapter = Adapter(data.name, file, slug, table, file.with_name(f"{modules.get(slug, slug)}.py"), data.requires)
+        adapter = Adapter(
+            data.name, file, slug, table, file.with_name(f"{modules.get(slug, slug)}.py"), data.requires
+        )
         if slug not in modules:
             raise adapter.refusal(
                 f"`katas` names {slug}, which is not a kata that is installed.{did_you_mean(slug, modules)}",
@@ -204,11 +209,18 @@ def check_adapter(adapter: Adapter, *, required: tuple[str, ...], forbid: tuple[
     for name in table.allow:
         if name not in forbid:
             there = ", ".join(forbid) or "nothing"
-            raise adapter.refusal(f"`allow` names {name}, which {adapter.kata} does not exclude; it excludes {there}.", "allow", name)
+            raise adapter.refusal(
+                f"`allow` names {name}, which {adapter.kata} does not exclude; it excludes {there}.",
+                "allow",
+                name,
+            )
     for name in table.parameters:
         if name not in defined:
             there = ", ".join(defined)
-            raise adapter.refusal(f"`parameters` is about {name}, which {adapter.shim.name} does not define; it defines {there}.", name)
+            raise adapter.refusal(
+                f"`parameters` is about {name}, which {adapter.shim.name} does not define; it defines {there}.",
+                name,
+            )
 
 
 def check_not_asked(adapter: Adapter, checks: list[str], *, all_known: bool) -> None:

@@ -101,7 +101,9 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
 
 @pack.command(short_help="Fit an adapter to a course's own solution: list what it does not ask for.")
 @click.argument("solution", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--kata", "ids", metavar="ID", multiple=True, shell_complete=complete_id, help="Adapt this kata alone.")
+@click.option(
+    "--kata", "ids", metavar="ID", multiple=True, shell_complete=complete_id, help="Adapt this kata alone."
+)
 @click.option(
     "--into",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -140,7 +142,9 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
         fits = adapting.fit(adapting.adapted(Catalogue.discover(), into, slugs), solution, launcher)
         changed = [adapting.write_not_asked(fitted) for fitted in fits]
     if as_json:
-        print_json({"katas": [{"kata": f.kata.slug, "points": f.points, "not_asked": f.failed} for f in fits]})
+        print_json(
+            {"katas": [{"kata": f.kata.slug, "points": f.points, "not_asked": f.failed} for f in fits]}
+        )
         return
     for fitted in fits:
         asked = f"{fitted.passed} checks hold, {fitted.points:g} of {fitted.most:g} points"

@@ -280,7 +280,9 @@ class Session:
         self.log.names.add(name)
         adaptation = self.terms.adaptation
         if adaptation is not None and name in self.terms.required and name not in adaptation.own_names:
-            raise PackError(f"it asks for {name}, which {adaptation.shim.name} does not define: list it in `not_asked`")
+            raise PackError(
+                f"it asks for {name}, which {adaptation.shim.name} does not define: list it in `not_asked`"
+            )
         if self.terms.within:
             self._choose_worker(name)
         # A check asks for the same function again and again: each look-up would be an exchange of its own.

@@ -9,7 +9,6 @@ import ast
 import codecs
 import contextlib
 import dis
-import os
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping

@@ -292,7 +292,9 @@ def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Messag
     # A stub says its own name; where one does not, it is what the check called.
     name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
     name = clean(name or (call.signature or call.label if call is not None else "") or error.message, 80)
-    if wording.own_names:  # a course's stub says nothing, and the learner's name for it is that of the function
+    if (
+        wording.own_names
+    ):  # a course's stub says nothing, and the learner's name for it is that of the function
         name = clean(error.frames[-1].function if error.frames else error.message, 80)
     where = f" ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
     return Outcome("todo", [f"not written yet: `{name}` still raises NotImplementedError{where}"], todo=name)

@@ -318,7 +318,9 @@ def try_the_machine(terms: Terms, launcher: Launcher, config: RunConfig) -> None
     Raises:
         MachineFault: it does not load either, so that nothing is known about the submission.
     """
-    harmless = replace(terms, module="kata_control", required=(), forbid=(), within=(), given=None, adaptation=None)
+    harmless = replace(
+        terms, module="kata_control", required=(), forbid=(), within=(), given=None, adaptation=None
+    )
     try:
         # In the temporary folder, like submissions: a full disk or a mount option shows here as well.
         with tempfile.TemporaryDirectory(prefix="kata-control-") as folder:

@@ -45,7 +45,9 @@ class Theirs:
         raise NotImplementedError(name)
 
 
-def load_adapted(name: str, path: str, root: str, source: bytes, given: str | None, adapt: Adapt) -> types.ModuleType:
+def load_adapted(
+    name: str, path: str, root: str, source: bytes, given: str | None, adapt: Adapt
+) -> types.ModuleType:
     """Import the learner's files, then execute the shim as module `name` and return it."""
     # First the root, then what is given, which comes before it.
     loader.make_importable(root, given)
@@ -85,7 +87,7 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
         """A module with the kata's parameters, which computes with the learner's module.
 
         A subclass has `build`, which returns the learner's module for the arguments of the kata's class, and `forward`,
-        which calls it as `self.theirs(…)`. The learner's parameters take the values of those of this module in each call.
+        which calls it as `self.theirs(…)`: the learner's parameters take the values of this module's in each call.
         """
 
         build: Callable[..., nn.Module]
@@ -101,7 +103,9 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
             """By the learner's name, which of ours hold it, and the rows of theirs that each is."""
             for ours, place in places.items():
                 for name, pieces in _found(type(module).__name__, own, ours, place):
-                    self._hold(name, torch.cat([own[theirs][first:last].detach() for theirs, first, last in pieces]))
+                    self._hold(
+                        name, torch.cat([own[theirs][first:last].detach() for theirs, first, last in pieces])
+                    )
                     for theirs, first, last in pieces:
                         self._pieces.setdefault(theirs, []).append((name, first, last))
             # One that the course's layout does not have shows under the learner's name.
@@ -133,7 +137,9 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
         @property
         def theirs(self) -> Callable[..., Any]:
             """The learner's module, to be called."""
-            return lambda *args, **kwargs: torch.func.functional_call(self.module, self._theirs_now(), args, kwargs)
+            return lambda *args, **kwargs: torch.func.functional_call(
+                self.module, self._theirs_now(), args, kwargs
+            )
 
         def _apply(self, *args: Any, **kwargs: Any) -> Any:
             self.module._apply(*args, **kwargs)
@@ -166,7 +172,9 @@ def _found(
             by_rest.setdefault(rest or "", []).append((tuple(map(int, numbers)), name))
     if not by_rest:
         there = ", ".join(own) or "none"
-        raise LayoutError(f"{kind} has no parameter {match['name']}, which the course's layout has; it has {there}")
+        raise LayoutError(
+            f"{kind} has no parameter {match['name']}, which the course's layout has; it has {there}"
+        )
     part, of = int(match["part"] or 0), int(match["of"] or 1)
     for rest, names in by_rest.items():
         pieces = []

@@ -45,9 +45,7 @@ def describe_raised(error: BaseException, folder: str, shim: str = "") -> messag
     )
 
 
-def _line_of_shim(
-    every: list[traceback.FrameSummary], folder: str, shim: str
-) -> messages.StackFrame | None:
+def _line_of_shim(every: list[traceback.FrameSummary], folder: str, shim: str) -> messages.StackFrame | None:
     """Return the shim's line if no line of the learner's came after it, nor one that raises about theirs."""
     deciding = [f for f in every if f.filename in (shim, adapted.HERE) or _is_own(f.filename, folder)]
     return _stack_frame(deciding[-1], folder) if deciding and deciding[-1].filename == shim else None

@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import itertools
-import os
 import random
 import socket
 import sys

@@ -357,8 +357,8 @@ def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
         # Only where one is renamed as a copy: `.py` and `.ipynb` of one name are one learner's.
         if len(ranks) > 1 and max(ranks) == 2:
             raise UsageError(
-                f"{printable(str(of.root))}: {len(ranks)} files are called {kata.answer.stem} but for a number, and nothing "
-                "says whose each is.",
+                f"{printable(str(of.root))}: {len(ranks)} files are called {kata.answer.stem} but for a number, and "
+                "nothing says whose each is.",
                 "Put each learner's files into a folder with the learner's name. If all of them are one learner's: "
                 f"--only {shlex.quote(printable(name))}",
             )

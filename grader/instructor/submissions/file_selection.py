@@ -133,7 +133,9 @@ def _named(kata: Kata, listing: Listing) -> list[tuple[int, Entry]]:
     ranked = [(rank, file) for rank, file in ranked if file.folder[len(file.folder) - len(home) :] == home]
     found = [(rank, file) for rank, file in ranked if rank is not None]
     # Packs may each have a module of this name: what lies in another kata's folder is that one's.
-    others = {other.slug for other in kata.unit.pack.katas if other.answer == kata.answer and other.adapter is None} - {kata.slug}
+    others = {
+        other.slug for other in kata.unit.pack.katas if other.answer == kata.answer and other.adapter is None
+    } - {kata.slug}
     found = [(rank, file) for rank, file in found if not others.intersection(file.folder[-1:])]
     return sorted(found, key=lambda pair: (pair[0], len(pair[1].path), pair[1].label))
 
@@ -368,12 +370,17 @@ _MOST_LOOKED_AT = 40
 def proposal(kata: Kata, listing: Listing) -> Proposal | None:
     """Return the file that may be the answer, and why: its name, or what it defines. Nothing is run or parsed."""
     for file in listing.spare:
-        if not file.kind and module_rank(file.name.replace("-checkpoint.", "."), kata.answer.stem) is not None:
+        if (
+            not file.kind
+            and module_rank(file.name.replace("-checkpoint.", "."), kata.answer.stem) is not None
+        ):
             return _proposed(file, "it is called so, and is not among what counts")
     known = {other.answer.stem for other in kata.unit.pack.katas} - {kata.answer.stem}
     files = [file for file in listing.files if not file.kind and _stem(file.name) not in known][:200]
     called = [
-        (_called_like(_stem(file.name), kata.answer.stem), file) for file in files if _LIKE_CODE.search(file.name)
+        (_called_like(_stem(file.name), kata.answer.stem), file)
+        for file in files
+        if _LIKE_CODE.search(file.name)
     ]
     text = [file for file in files if not file.name.casefold().endswith(_PROSE)]
     # Code first, since only so many files are looked into.

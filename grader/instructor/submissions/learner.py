@@ -206,7 +206,9 @@ class LearnerFolder:
             return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named in the log.
-            return self._without(kata, "error", f"{kata.answer.stem} cannot be read ({type(error).__name__}).")
+            return self._without(
+                kata, "error", f"{kata.answer.stem} cannot be read ({type(error).__name__})."
+            )
         at, source, doubt = self._time(kata, file, listing)
         notes = dict.fromkeys((*self.notes, *found.notes, *listing.closed[:5], *([doubt] if doubt else ())))
         return msgspec.structs.replace(
@@ -323,7 +325,9 @@ def _kata_around(katas: Sequence[Kata], listing: Listing, file: Entry) -> str | 
         other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
     }
     near = [
-        kata.slug for kata in katas if any(module_rank(name, kata.answer.stem) is not None for name in neighbours)
+        kata.slug
+        for kata in katas
+        if any(module_rank(name, kata.answer.stem) is not None for name in neighbours)
     ]
     for some in (inside, near, [kata.slug for kata in katas]):
         if len(some) == 1:

@@ -134,7 +134,9 @@ def _katas_of_file(path: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
                 f"Name one: {', '.join(kata.slug for kata in katas)}",
             )
     files = {
-        kata.answer.stem: str(kata.answer if kata.adapter is not None else kata.answer.with_suffix(path.suffix))
+        kata.answer.stem: str(
+            kata.answer if kata.adapter is not None else kata.answer.with_suffix(path.suffix)
+        )
         for kata in catalogue.katas
     }
     guess = did_you_mean(path.stem, files, most=1) if path.suffix in SUBMISSION_SUFFIXES else ""

@@ -233,7 +233,9 @@ def _plan_adapted(kata: Kata, workspace: Workspace, notebook: bool | None) -> _P
     """
     submission = workspace.answer(kata)
     if notebook:
-        raise UsageError(f"{kata.number} {kata.slug} is in a file of your course, {kata.answer}, and in no notebook.")
+        raise UsageError(
+            f"{kata.number} {kata.slug} is in a file of your course, {kata.answer}, and in no notebook."
+        )
     if not submission.is_file():
         raise UsageError(
             f"{submission}: your course's file for {kata.number} {kata.slug} is not there.",

@@ -13,7 +13,7 @@ class SequenceGenerator:
         return sequences[:, 0], scores[:, 0]
 
     def generate_beam(self, x, beam_width, temperature=1.0, repeat_penalty=1.0):
-        batch, eos = x.shape[0], self.tokenizer.eos_id
+        eos = self.tokenizer.eos_id
         logp = torch.log_softmax(self.score_fn(x) / temperature, dim=-1)
         vocab = logp.shape[-1]
         # Not more beams than there are first tokens.
@@ -30,6 +30,7 @@ class SequenceGenerator:
             total = scores[..., None] + torch.where(done[..., None], stay, logp)
             scores, flat = total.flatten(1).topk(min(beam_width, width * vocab), dim=-1)
             parent, token = flat // vocab, flat % vocab
-            beams = torch.cat([beams.gather(1, parent[..., None].expand(-1, -1, beams.shape[-1])), token[..., None]], -1)
+            before = beams.gather(1, parent[..., None].expand(-1, -1, beams.shape[-1]))
+            beams = torch.cat([before, token[..., None]], -1)
             done = done.gather(1, parent) | (token == eos)
         return beams, scores
