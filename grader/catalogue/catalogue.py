@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from grader.catalogue.adapters import ADAPTER_FILE, Adapter, read_adapters
 from grader.catalogue.katas import SUBMISSION_SUFFIXES, Kata, Pack, Unit, number_key
-from grader.catalogue.load import PACK_FILE, load_pack
+from grader.catalogue.load import PACK_FILE, adapt, load_pack
 from grader.errors import PackError, UsageError, did_you_mean
 from grader.interpreter import is_installed
 
@@ -42,17 +43,21 @@ class Catalogue:
     def discover(cls) -> Catalogue:
         """Load every pack of this install. One that KATA_PACKS names takes the place of another of its name.
 
+        Adapters that it names have katas asked of a course's own files.
+
         Raises:
             PackError: a pack is broken, or two packs clash.
             UsageError: KATA_PACKS is wrong, or there is no pack at all.
         """
-        packs = [load_pack(folder) for folder in pack_folders()]
+        folders = pack_folders()
+        packs = [load_pack(folder) for folder in folders if (folder / PACK_FILE).is_file()]
         named = named_folders()
         replaced = {pack.name for pack in packs if pack.root in named}
         packs = [pack for pack in packs if pack.name not in replaced or pack.root in named]
         if not packs:
             hint = "Reinstall kata, or name a pack's folder in KATA_PACKS."
             raise UsageError("No katas are installed.", hint)
+        _adapt(packs, folders)
         return cls(tuple(packs))
 
     @property
@@ -153,6 +158,26 @@ class Catalogue:
         return did_you_mean(word, known)
 
 
+def _adapt(packs: Iterable[Pack], folders: Iterable[Path]) -> None:
+    """Have katas asked of the files that the adapters in these folders name.
+
+    Raises:
+        PackError: an adapter is wrong, or two adapt one kata.
+    """
+    homes = {kata.slug: (pack, kata.module) for pack in packs for kata in pack.katas}
+    modules = {slug: module for slug, (_, module) in homes.items()}
+    taken: dict[str, Adapter] = {}
+    for folder in folders:
+        for adapter in read_adapters(folder, modules):
+            if adapter.kata in taken:
+                raise adapter.refusal(
+                    f"{adapter.kata} is adapted by {taken[adapter.kata].file} as well.",
+                    hint="Take one of the two out of KATA_PACKS.",
+                )
+            taken[adapter.kata] = adapter
+            adapt(homes[adapter.kata][0], adapter)
+
+
 def _normal(text: str) -> str:
     """Forgive what shells and habits add: a path, a slash at the end, a suffix, underscores, capitals."""
     word = text.strip().rstrip("/" + "\\").replace("\\", "/").rsplit("/", 1)[-1].rstrip(".").lower()
@@ -206,10 +231,10 @@ def named_folders() -> list[Path]:
     found = []
     for entry in filter(None, os.environ.get("KATA_PACKS", "").split(os.pathsep)):
         folder = Path(entry).expanduser()
-        if not (folder / PACK_FILE).is_file():
+        if not any((folder / name).is_file() for name in (PACK_FILE, ADAPTER_FILE)):
             raise UsageError(
-                f"KATA_PACKS names {entry}, which is not a pack: it has no {PACK_FILE}.",
-                f"List the folders that hold a {PACK_FILE}, separated by {os.pathsep!r}.",
+                f"KATA_PACKS names {entry}, which is not a pack: it has no {PACK_FILE}, and no {ADAPTER_FILE} either.",
+                f"List the folders that hold a {PACK_FILE} or an {ADAPTER_FILE}, separated by {os.pathsep!r}.",
             )
         # Resolved, as two names of one folder would be two packs that clash.
         found.append(folder.resolve())

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from grader.catalogue.adapters import Adapter
 from grader.catalogue.katas import Kata, Pack
 from grader.catalogue.pack_code import defined_names, parsed
 from grader.data_files import read_bytes, read_text
@@ -20,6 +21,8 @@ from grader.errors import PackError
 
 BLOCKS = "blocks.py"
 """The given file that holds answers: under the names of earlier katas, thin over the library's own operators."""
+SHIMS = "shim"
+"""The folder of the shim among the given files."""
 LIMIT_BYTES = 10_000_000
 
 
@@ -43,7 +46,16 @@ def given_files(kata: Kata) -> dict[str, bytes]:
     """
     found = {path.name: read_bytes(path, LIMIT_BYTES) for path in kata.given}
     blocks = blocks_of(kata)
-    return found if blocks is None else {**found, BLOCKS: blocks.data}
+    if blocks is not None:
+        found[BLOCKS] = blocks.data
+    if kata.adapter is not None:
+        found[shim_in(kata.adapter)] = read_bytes(kata.adapter.shim, LIMIT_BYTES)
+    return found
+
+
+def shim_in(adapter: Adapter) -> str:
+    """Return where a shim is among the given files: in a folder, as a learner's own file may have its name."""
+    return f"{SHIMS}/{adapter.shim.name}"
 
 
 def blocks_of(kata: Kata) -> Blocks | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from grader.catalogue.adapters import Adapter
 from grader.catalogue.file_types import KataFile, MeasuredOn
 from grader.catalogue.pack_code import Attributes, Signatures, Stub, read_stub
 
@@ -38,6 +39,8 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
     hidden_points: float
     measured: Mapping[str, MeasuredOn]
     """By kind of device: what was measured for the thresholds."""
+    adapter: Adapter | None = None
+    """What makes it of a course's own files, where it is asked of those."""
 
     def __repr__(self) -> str:
         """Return a name: a kata knows its unit, and a unit its katas."""
@@ -62,6 +65,21 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
     def stub(self) -> Path:
         """What a learner starts from."""
         return self.folder / f"{self.module}.py"
+
+    @property
+    def answer(self) -> PurePosixPath:
+        """Where the answer is in what is handed in, as a module: its file, or the course's that an adapter names."""
+        return PurePosixPath(f"{self.module}.py") if self.adapter is None else self.adapter.answer
+
+    def is_answer(self, file: Path) -> bool:
+        """Whether a file is called like the answer, as a module or a notebook; of a course, where the course has it."""
+        if self.adapter is None:
+            return file.stem == self.module and file.suffix in SUBMISSION_SUFFIXES
+        return file.parts[-len(self.answer.parts) :] == self.answer.parts
+
+    def root_of(self, file: Path) -> Path:
+        """Return the top of what is handed in, of which this file is the answer."""
+        return file.absolute().parents[len(self.answer.parts) - 1]
 
     @property
     def lesson(self) -> Path:
@@ -133,6 +151,11 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
     def solution(self) -> Path | None:
         """The reference module, where this install has it."""
         return self._beside_solution(f"{self.module}.py")
+
+    @property
+    def control(self) -> Path | None:
+        """A right answer as it would be handed in: the reference, or the course's own."""
+        return self.solution if self.adapter is None else self.adapter.reference
 
     @property
     def hidden_checks(self) -> Path | None:

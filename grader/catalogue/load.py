@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec import structs
 
+from grader.catalogue.adapters import Adapter, check_adapter, check_not_asked
 from grader.catalogue.file_types import CalibrationFile, KataFile, PackFile, UnitFile
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.markdown import read_hints
-from grader.catalogue.pack_code import read_stub, worth
+from grader.catalogue.pack_code import checks_asking, marked_checks, read_stub, read_tree, worth
 from grader.catalogue.torch_names import torch_names
 from grader.data_files import read_data
 from grader.errors import PackError, did_you_mean
@@ -64,6 +67,40 @@ def load_pack(folder: Path) -> Pack:
     _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
     return pack
+
+
+def adapt(pack: Pack, adapter: Adapter) -> None:
+    """Let a kata of a pack that was just loaded be asked of a course's own files.
+
+    Raises:
+        PackError: the adapter names what the kata does not have.
+    """
+    for unit in pack.units:
+        katas = [_adapted(kata, adapter) if kata.slug == adapter.kata else kata for kata in unit.katas]
+        object.__setattr__(unit, "katas", tuple(katas))
+
+
+def _adapted(kata: Kata, adapter: Adapter) -> Kata:
+    check_adapter(adapter, required=kata.required, forbid=kata.policy.forbid)
+    visible, hidden = (
+        read_tree(path).body if path is not None else [] for path in (kata.checks, kata.hidden_checks)
+    )
+    names = [check.name for check in marked_checks([*visible, *hidden])]
+    check_not_asked(adapter, names, all_known=kata.hidden_checks is not None)
+    rest = [name for name in kata.required if name not in adapter.uses]
+    lacking = {check.name for body in (visible, hidden) for check in checks_asking(body, rest)}
+    adapter = replace(adapter, lacking=frozenset(lacking))
+
+    def asked(body: list[ast.stmt], points: float) -> float:
+        return points - sum(check.points for check in marked_checks(body) if check.name in adapter.not_asked)
+
+    return structs.replace(
+        kata,
+        adapter=adapter,
+        points=asked(visible, kata.points),
+        hidden_points=asked(hidden, kata.hidden_points),
+        preload=(*kata.preload, *adapter.requires),
+    )
 
 
 def _load_unit(folder: Path, pack: Pack) -> Unit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,6 +164,30 @@ def marked_checks(nodes: Iterable[ast.AST]) -> Iterator[MarkedCheck]:
                 shown = options.get("hidden", ast.Constant(False))
                 hidden = not (isinstance(shown, ast.Constant) and shown.value is False)
                 yield MarkedCheck(node.name, _number(options.get("points")), hidden)
+
+
+def checks_asking(body: Iterable[ast.stmt], names: Collection[str]) -> Iterator[MarkedCheck]:
+    """Yield the checks that ask a submission for one of these names, themselves or by what they use of their file.
+
+    A name is asked for as an attribute, or by its text as the first argument of a call: `Part("gelu")`.
+    """
+    body = list(body)
+    homes = {name: node for node in body for name in defined_names(node)}
+
+    def asks(node: ast.stmt, seen: set[str]) -> bool:
+        further = []
+        for part in ast.walk(node):
+            match part:
+                case ast.Attribute(attr=name) if name in names:
+                    return True
+                case ast.Call(args=[ast.Constant(str(name)), *_]) if name in names:
+                    return True
+                case ast.Name(name) if name in homes and name not in seen:
+                    seen.add(name)
+                    further.append(name)
+        return any(asks(homes[name], seen) for name in further)
+
+    yield from (check for check in marked_checks(body) if asks(homes[check.name], {check.name}))
 
 
 def worth(path: Path) -> float:

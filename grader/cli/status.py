@@ -136,13 +136,13 @@ def passed_summary(place: LearnerContext, unit: Unit) -> str:
 
 def _file(place: LearnerContext, kata: Kata) -> str:
     if place.workspace is not None:
-        folder = place.workspace.kata_folder(kata)
+        own = place.workspace.answer(kata)
         try:
-            found = locate(kata, folder)
+            found = locate(kata, own.parent if kata.adapter is None else place.workspace.root)
         except UsageError:
             found = None
-        return shown(found or folder / f"{kata.module}.py", place.folder)
-    return f"{kata.module}.py"
+        return shown(found or own, place.folder)
+    return str(kata.answer)
 
 
 def _print_unit(place: LearnerContext, unit: Unit) -> None:

@@ -234,7 +234,7 @@ from grader.engine.worker.policy import Exclusion
 operators, names, pattern = excluded_names({(*FORBID, "gelu", "clipping")!r})
 used = []
 policy = Exclusion(
-    Watch(path="/nowhere/x.py", operators=operators, names=names, pattern=pattern, blocks=True),
+    Watch(path="/nowhere/x.py", root="/nowhere", operators=operators, names=names, pattern=pattern, blocks=True),
     lambda name, line: used.append(name),
 )
 for module in (

@@ -99,6 +99,66 @@ def check(id_: str | None, full: bool, update: bool, as_json: bool) -> int:
     return 1 if any(verdict.findings for verdict in verdicts) else 0
 
 
+@pack.command(short_help="Fit an adapter to a course's own solution: list what it does not ask for.")
+@click.argument("solution", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--kata", "ids", metavar="ID", multiple=True, shell_complete=complete_id, help="Adapt this kata alone."
+)
+@click.option(
+    "--into",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    metavar="FOLDER",
+    help="The adapter's folder. [default: this folder]",
+)
+@json_option
+def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> None:
+    """Fit an adapter to a course's own solution: list what it does not ask for.
+
+    SOLUTION is a folder as learners hand it in. What is not there yet of an adapter, adapt.toml and a module for the
+    kata, is written for you to change. Then the solution goes through all checks, and those that it fails are listed as
+    `not_asked`. Read the list: what is in it is asked of nobody.
+
+    \b
+    Example:
+      kata pack adapt ~/course/solution --kata masked-attention
+    """
+    from grader.engine.host.bootstrap import start_launcher
+
+    solution = solution.resolve()
+    launcher = start_launcher()
+    with closing(launcher):
+        from grader.author import adapt as adapting
+        from grader.catalogue import Catalogue
+
+        slugs = [Catalogue.discover().resolve_one(id_).slug for id_ in ids]
+        for slug in slugs:
+            kata = Catalogue.discover().kata(slug)
+            assert kata is not None
+            for path in adapting.begin(into, kata, solution):
+                click.echo(f"written  {escape_controls(str(path))}", err=True)
+        named = os.environ.get("KATA_PACKS", "").split(os.pathsep)
+        os.environ["KATA_PACKS"] = os.pathsep.join(dict.fromkeys(filter(None, (*named, str(into.resolve())))))
+        fits = adapting.fit(adapting.adapted(Catalogue.discover(), into, slugs), solution, launcher)
+        changed = [adapting.write_not_asked(fitted) for fitted in fits]
+    if as_json:
+        print_json(
+            {"katas": [{"kata": f.kata.slug, "points": f.points, "not_asked": f.failed} for f in fits]}
+        )
+        return
+    for fitted in fits:
+        asked = f"{fitted.passed} checks hold, {fitted.points:g} of {fitted.most:g} points"
+        click.echo(f"{fitted.kata.slug}: {asked}; {len(fitted.failed)} are not asked")
+        for name, why in fitted.failed.items():
+            click.echo(f"  {name}: {escape_controls(why)}")
+    click.echo(
+        f"\n{'Written' if any(changed) else 'Nothing new'} in {escape_controls(str(fits[0].adapter.file))}. Read the lists: "
+        "a check that your course does ask for, and that fails here, is a fault of the module next to it."
+        if fits
+        else "It adapts no kata."
+    )
+
+
 def _prepared(id_: str | None) -> tuple[Launcher, list[Kata]]:
     """Start what workers are split off from, and return the katas; those that are written once are split anew."""
     from grader.engine.host.bootstrap import start_launcher
@@ -118,9 +178,11 @@ def _split_catalogue() -> Catalogue:
     from grader.author.split import split_pack
     from grader.catalogue import Catalogue
     from grader.catalogue.catalogue import named_folders
+    from grader.catalogue.load import PACK_FILE
 
     for folder in named_folders():
-        split_pack(folder)
+        if (folder / PACK_FILE).is_file():
+            split_pack(folder)
     return Catalogue.discover()
 
 

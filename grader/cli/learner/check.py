@@ -259,7 +259,7 @@ def with_content(what: str | None, around: LearnerContext, content: bytes) -> Ch
     """
     if around.workspace is None and what is not None and _is_id(what, around.catalogue):
         katas = around.catalogue.resolve(what)
-        request = CheckRequest([Target(kata, around.folder / f"{kata.module}.py") for kata in katas], around)
+        request = CheckRequest([Target(kata, around.folder / kata.answer) for kata in katas], around)
     else:
         request = find_targets(what, around)
     if len(request.targets) != 1:
@@ -281,7 +281,7 @@ def refuse_exposed(request: CheckRequest) -> None:
     """
     references = answers()
     for target in request.targets:
-        folder = target.file.absolute().parent.resolve()
+        folder = target.kata.root_of(target.file).resolve()
         records = [folder / name for name in ("gradebook.sqlite", "course.toml")]
         secrets = [*references, *(path for path in records if path.exists())]
         # An author may check a reference: it is in the solutions folder itself.
@@ -348,7 +348,7 @@ def find_targets(what: str | None, around: LearnerContext) -> CheckRequest:
     if around.workspace is None and not any(file for _, file in found):
         around.require_workspace()
     space = Workspace(base)
-    targets = [Target(kata, file or space.kata_folder(kata) / f"{kata.module}.py") for kata, file in found]
+    targets = [Target(kata, file or space.answer(kata)) for kata, file in found]
     return CheckRequest(targets, around)
 
 

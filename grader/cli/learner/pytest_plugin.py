@@ -43,7 +43,7 @@ def _kata_of(file: Path) -> Kata | None:
     if file.suffix not in SUBMISSION_SUFFIXES or find_workspace(file.parent) is None:
         return None
     kata = _katas().get((file.parent.parent.name, file.parent.name))
-    return kata if kata is not None and file.stem == kata.module else None
+    return kata if kata is not None and kata.adapter is None and file.stem == kata.module else None
 
 
 @pytest.hookimpl(wrapper=True)

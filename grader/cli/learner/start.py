@@ -106,7 +106,7 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     except UsageError:  # several files of one kata
         own = False
     # Whose answers would be shown now by starting this kata; nothing is when its blocks are there already.
-    opens = by_name and not os.path.lexists(space.kata_folder(katas[0]) / BLOCKS)
+    opens = by_name and katas[0].adapter is None and not os.path.lexists(space.kata_folder(katas[0]) / BLOCKS)
     closed = workspaces.unrevealed_katas(katas[0], load_progress(space.root)) if opens else []
     blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.

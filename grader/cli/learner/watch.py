@@ -29,7 +29,7 @@ from grader.cli.learner.check import (
 )
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
-from grader.learner.workspace import locate
+from grader.learner.workspace import locate, source_folders
 from grader.report.style import IN_NOTEBOOK, console, print_hanging, print_message
 
 if TYPE_CHECKING:
@@ -135,7 +135,12 @@ class WatchLoop:
         self._report: KataReport | None = None
         self._folders = sorted(
             # Folders, since editors save by writing a new file and moving it over the old one.
-            {str(target.file.parent) for target in request.targets if target.file.parent.is_dir()}
+            {
+                str(folder)
+                for target in request.targets
+                for folder in source_folders(target.kata, target.file)
+                if folder.is_dir()
+            }
         )
         self._seen = _snapshot(self._folders)
 
@@ -158,8 +163,8 @@ class WatchLoop:
             self._seen = now
             time.sleep(QUIET_S)  # an editor that saves in three steps should cause one check
             now = _snapshot(self._folders)
-        wanted = self._target.file.parent
-        return any(Path(path).parent == wanted for path, _ in now.items() ^ before.items())
+        wanted = source_folders(self._target.kata, self._target.file)
+        return any(Path(path).parent in wanted for path, _ in now.items() ^ before.items())
 
     @property
     def _target(self) -> Target:

@@ -68,12 +68,16 @@ def describe_frame(frame: StackFrame) -> list[str]:
 
 def supposed_of(error: SubmissionRaised) -> str:
     """Return what most likely made a submission raise that; "" where nothing is likelier than the rest."""
-    # Python refuses such a call itself, before a line of the submission runs.
-    if error.type_name == "TypeError" and not error.frames and "argument" in error.message:
+    if is_refused_call(error):
         return "its parameters are not those of the stub: keep their names, order and defaults"
     return next(
         (cause for words, cause in _CAUSES.items() if re.search(words, error.message)), error.supposed
     )
+
+
+def is_refused_call(error: SubmissionRaised) -> bool:
+    """Tell whether Python refused the call itself, before a line of the submission ran."""
+    return error.type_name == "TypeError" and not error.frames and "argument" in error.message
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

@@ -53,6 +53,8 @@ class SubmissionRaised(Exception):
         self.message = reply.message
         self.frames = tuple(reply.frames)
         self.own = reply.own
+        self.shim = reply.shim
+        """The line of the pack's shim that raised, as the worker says."""
         self.hint = reply.hint
         self.memory_bytes = memory_bytes
         """What the submission may use."""

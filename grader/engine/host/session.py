@@ -225,7 +225,7 @@ class Session:
             return ""
         text, self._printed = self._printed + self._channel.take_output(), ""
         # They are drawn anew for every run, and warnings print them: equal runs would have unequal reports.
-        for folder in (self.source.path.parent, self._channel.process.scratch):
+        for folder in (self.source.root, self._channel.process.scratch):
             if folder != folder.parent:  # the root is part of every path
                 text = text.replace(f"{folder}/", "")
         return text
@@ -278,6 +278,11 @@ class Session:
     def named(self, name: str) -> Any:
         """Return an attribute of the submission itself; functions and classes are looked up once."""
         self.log.names.add(name)
+        adaptation = self.terms.adaptation
+        if adaptation is not None and name in self.terms.required and name not in adaptation.own_names:
+            raise PackError(
+                f"it asks for {name}, which {adaptation.shim.name} does not define: list it in `not_asked`"
+            )
         if self.terms.within:
             self._choose_worker(name)
         # A check asks for the same function again and again: each look-up would be an exchange of its own.
@@ -556,7 +561,7 @@ class Session:
             MachineFault: it did not get as far: that is not the submission's doing, which it has not seen.
         """
         terms = self.terms
-        folders = (self.source.path.parent, *terms.read, *filter(None, (terms.given, terms.support)))
+        folders = (self.source.root, *terms.read, *filter(None, (terms.given, terms.support)))
         job = WorkerConfig(
             read=tuple(map(str, folders)),
             memory_bytes=terms.memory_bytes,
@@ -587,6 +592,7 @@ class Session:
         operators, names, pattern = excluded_names(() if self._open else terms.forbid)
         return messages.Watch(
             path=str(self.source.path),
+            root=str(self.source.root),
             operators=operators,
             names=names,
             pattern=pattern,
@@ -597,9 +603,11 @@ class Session:
 
     def _load(self, channel: Channel) -> None:
         terms = self.terms
+        adaptation = terms.adaptation
         request = messages.Load(
             module=terms.module,
             path=str(self.source.path),
+            root=str(self.source.root),
             size=len(self.source.data),
             notebook=self.source.is_notebook,
             given=str(terms.given) if terms.given else None,
@@ -607,6 +615,14 @@ class Session:
             required=list(terms.required),
             attributes={name: list(entries) for name, entries in terms.attributes.of.items()},
             below=list(terms.attributes.below),
+            adapt=messages.Adapt(
+                str(adaptation.shim),
+                list(adaptation.theirs),
+                dict(adaptation.given),
+                {name: dict(places) for name, places in adaptation.parameters.items()},
+            )
+            if adaptation is not None
+            else None,
         )
         try:
             reply, payload = self._ask(request, [self.source.data])

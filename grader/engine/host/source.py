@@ -9,10 +9,9 @@ import ast
 import codecs
 import contextlib
 import dis
-import os
 import re
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +49,13 @@ class Source:
 
     path: Path
     data: bytes
+    depth: int = 0
+    """How many folders below the top of what was handed in it lies."""
+
+    @property
+    def root(self) -> Path:
+        """The top of what was handed in: the folder of the file, unless a course puts it deeper."""
+        return self.path.parents[self.depth]
 
     @property
     def is_notebook(self) -> bool:
@@ -64,19 +70,20 @@ _FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d{1,7}) in (?P<fu
 def innermost(trace: str, source: Source) -> StackFrame | None:
     """Return the learner's innermost line in what a faulthandler wrote of a worker; None where there is none."""
     # It escapes what is not ASCII, and knows no text of a line.
-    folder = ascii(str(source.path.parent))[1:-1]
+    folder = ascii(str(source.root))[1:-1].rstrip("/")
     for found in _FRAME.finditer(trace):
-        place, file = os.path.split(found["file"])
-        if place == folder or ".ipynb, cell " in file:
-            lines = source.data.splitlines() if file == source.path.name and not source.is_notebook else []
+        file = found["file"].removeprefix(f"{folder}/")
+        if file != found["file"] or ".ipynb, cell " in file:
+            own = file == str(source.path.relative_to(source.root)) and not source.is_notebook
+            lines = source.data.splitlines() if own else []
             number = int(found["line"])
             text = lines[number - 1].decode("utf-8", "replace").strip() if number <= len(lines) else ""
             return StackFrame(file, number, found["function"], text)
     return None
 
 
-def read_source(path: Path) -> Source:
-    """Read a submission.
+def read_source(path: Path, depth: int = 0) -> Source:
+    """Read a submission, which lies so many folders below the top of what was handed in.
 
     Raises:
         Unreadable: missing, a folder, no permission, empty, too large, something else than its name says.
@@ -106,10 +113,10 @@ def read_source(path: Path) -> Source:
         raise Unreadable(
             "error", f"{path.name} is {size:.1f} MB; source of at most {limit / 2**20:.0f} MB is read."
         ) from None
-    return source_of(path, data)
+    return source_of(path, data, depth)
 
 
-def source_of(path: Path, data: bytes) -> Source:
+def source_of(path: Path, data: bytes, depth: int = 0) -> Source:
     """Return the content of a submission that is, or is to be, saved there.
 
     Raises:
@@ -127,7 +134,7 @@ def source_of(path: Path, data: bytes) -> Source:
         )
     if path.suffix != ".ipynb" and has_endless_name(data):
         raise Unreadable("error", f"{path.name} has a name of hundreds of parts, which no Python needs.")
-    return Source(path, data)
+    return Source(path, data, depth)
 
 
 _UNPACK = "is a {} archive: unpack it and hand in the file inside"
@@ -301,6 +308,24 @@ def base_name(node: ast.AST) -> str:
 
 
 @dataclass(frozen=True)
+class Adaptation:
+    """What makes the kata's API of a course's own files; see `grader.catalogue.adapters`."""
+
+    shim: Path
+    """The module that the checks see, among what is given."""
+    theirs: tuple[str, ...]
+    given: Mapping[str, str]
+    parameters: Mapping[str, Mapping[str, str]]
+    own_names: Mapping[str, str]
+    """By what the shim defines, the learner's name that it uses; "" where it uses none."""
+
+    @property
+    def depth(self) -> int:
+        """How deep the learner's file lies."""
+        return self.theirs[0].count("/")
+
+
+@dataclass(frozen=True)
 class Terms:
     """What a submission of one kata gets: time, memory, what is given, what is forbidden."""
 
@@ -327,3 +352,9 @@ class Terms:
     """Modules that are imported before the submission is."""
     attributes: Attributes = FREE
     """The names of parts of its classes that the learner did not choose."""
+    adaptation: Adaptation | None = None
+
+    @property
+    def depth(self) -> int:
+        """How many folders below the top of what is handed in the answer lies."""
+        return self.adaptation.depth if self.adaptation is not None else 0

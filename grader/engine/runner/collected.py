@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 
 from grader.catalogue import Kata
-from grader.catalogue.given import blocks_in, given_files
+from grader.catalogue.given import blocks_in, given_files, shim_in
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
 from grader.engine.host.calls import Calls
 from grader.engine.host.script import Scripts
-from grader.engine.host.source import Source, Terms, read_source
+from grader.engine.host.source import Adaptation, Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
@@ -157,11 +157,13 @@ class Collected:
         return self.select({item.name for item in self.items} - set(names))
 
 
-_folders: dict[tuple[Path, str], Path] = {}
+_folders: dict[tuple[Path, str, Path | None], Path] = {}
 
 
 def terms_for(kata: Kata) -> Terms:
     """Return what a kata grants a submission and asks of it; its seconds are those of a machine of this pace."""
+    given = _folder(kata, "given", given_files) if kata.given or kata.adapter else None
+    allowed = kata.adapter.table.allow if kata.adapter is not None else ()
     return Terms(
         module=kata.module,
         required=kata.required,
@@ -169,28 +171,40 @@ def terms_for(kata: Kata) -> Terms:
         submission_timeout_s=kata.limits.submission_timeout_s * pace(),
         memory_bytes=kata.limits.memory_mb << 20,
         gpu_bytes=kata.limits.gpu_memory_mb << 20,
-        given=_folder(kata, "given", given_files) if kata.given else None,
+        given=given,
         support=_folder(kata, "support", _support) if kata.support else None,
-        forbid=kata.policy.forbid,
+        forbid=tuple(name for name in kata.policy.forbid if name not in allowed),
         within=kata.policy.within,
         blocks=bool(blocks_in(kata.unit.pack)),
         advice=kata.policy.say,
         preload=kata.preload,
         attributes=kata.attributes,
+        adaptation=_adaptation(kata, given) if kata.adapter is not None and given is not None else None,
+    )
+
+
+def _adaptation(kata: Kata, given: Path) -> Adaptation:
+    adapter = kata.adapter
+    assert adapter is not None
+    adapter.require_packages()
+    table = adapter.table
+    return Adaptation(
+        given / shim_in(adapter), table.theirs, table.given, table.parameters, adapter.own_names
     )
 
 
 def _folder(kata: Kata, kind: str, files: Callable[[Kata], dict[str, bytes]]) -> Path:
     """Return a folder with the grader's copies of a kata's files of this kind, and nothing else."""
-    if (kata.folder, kind) not in _folders:
+    key = kata.folder, kind, kata.adapter.file if kata.adapter is not None else None
+    if key not in _folders:
         folder = Path(tempfile.mkdtemp(prefix=f"kata-{kind}-"))
         # One for the whole process: every worker of the kata reads the same copies.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         for name, data in files(kata).items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
-        _folders[kata.folder, kind] = folder
-    return _folders[kata.folder, kind]
+        _folders[key] = folder
+    return _folders[key]
 
 
 def _support(kata: Kata) -> dict[str, bytes]:

@@ -94,7 +94,7 @@ class FailureContext:
         if self.session is None or not self.requests:
             yield
             return
-        folder = str(self.session.source.path.parent)
+        folder = str(self.session.source.root)
         with _as_before(folder, self.session):
             here = _Here(self.session)
             with contextlib.redirect_stdout(io.StringIO()), _no_breakpoints():
@@ -118,7 +118,7 @@ class FailureContext:
         with self.brought_here(stop=True):
             if self.session is None or self.frame is None:
                 return None
-            folder = str(self.session.source.path.parent)
+            folder = str(self.session.source.root)
             frames = [frame for frame, _ in _frames(self.values["error"])]
             first = next(frame for frame in frames if is_learners(frame.f_code.co_filename, folder))
             file = Path(self.frame.f_code.co_filename).name
@@ -239,7 +239,7 @@ class _Alarm:
 
 def is_learners(file: str, folder: str) -> bool:
     """Tell whether code of `file` is that of a submission in `folder`."""
-    return os.path.dirname(file) == folder or ".ipynb, cell " in file
+    return file.startswith(os.path.join(folder, "")) or ".ipynb, cell " in file
 
 
 @contextlib.contextmanager

@@ -186,6 +186,7 @@ class KataRun:
                 outcome = self._attempted(item, who, seed=other)
                 ran = Circumstances(other, redrawn, who.session.take_output() or None)
         lines = ["not judged, and its points are not counted: the fault is the check's", *outcome.lines]
+        lines += [outcome.raised_at] if outcome.pack_fault and outcome.raised_at else []
         ran = replace(ran, redrawn=config.draws)
         return Outcome("skipped", lines, pack_fault=True, machine=True, ran=ran)
 
@@ -347,10 +348,10 @@ class KataRun:
     def _model(self) -> WorkerBackend | None:
         """The reference in a worker of its own; None where there is none to compare with."""
         suite, config, submission = self.suite, self.config, self.backend.session.source
-        solution = suite.kata.solution
+        solution = suite.kata.control
         if config.look or solution in (None, submission.path):
             return None
-        source = read_source(solution)
+        source = read_source(solution, suite.terms.depth)
         session = Session(self.launcher, source, suite.terms, device=config.device, tell=config.tell)
         return WorkerBackend(session, config.timeout_s, self.backend.wording)
 

@@ -14,7 +14,7 @@ from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_frame, describe_raised, supposed_of
+from grader.engine.checks.raised import describe_frame, describe_raised, is_refused_call, supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls, is_idle
 from grader.engine.host.errors import (
@@ -28,7 +28,7 @@ from grader.engine.host.errors import (
 )
 from grader.engine.host.objects import is_definition
 from grader.errors import PackError
-from grader.report.report import CheckReport, CheckStatus, Location, Measured
+from grader.report.report import WRONG, CheckReport, CheckStatus, Location, Measured
 
 NO_CALL = "?"
 
@@ -194,6 +194,8 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
+    own_names: Mapping[str, str] = field(default_factory=dict)
+    """What learners of a course call functions and classes of the kata."""
 
 
 UNSAID = MessageContext()
@@ -205,6 +207,10 @@ def judge(
     """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
     outcome = _judged(error, calls, wording, observed)
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
+    if call is not None and (own := wording.own_names.get(call.root)) and outcome.status in WRONG:
+        at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
+        lines = [*outcome.lines[:at], f"        which uses your {clean(own, 60)}", *outcome.lines[at:]]
+        outcome = replace(outcome, lines=lines)
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
@@ -246,6 +252,10 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         why = [f"  {clean(error.why)}"] if error.why else []
         return Outcome("skipped", [f"skipped: first {error.first}; then this can be checked", *why])
     if isinstance(error, SubmissionRaised):
+        # Python itself refuses a call whose arguments do not fit: that is no fault of the line that calls.
+        if error.shim is not None and not is_refused_call(error):
+            at = f"{error.shim.file}, line {error.shim.line}"
+            return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True, raised_at=clean(at))
         if error.not_written:
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
@@ -282,6 +292,10 @@ def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: Messag
     # A stub says its own name; where one does not, it is what the check called.
     name = error.message if error.message.removesuffix(".__init__") in wording.signatures else ""
     name = clean(name or (call.signature or call.label if call is not None else "") or error.message, 80)
+    if (
+        wording.own_names
+    ):  # a course's stub says nothing, and the learner's name for it is that of the function
+        name = clean(error.frames[-1].function if error.frames else error.message, 80)
     where = f" ({clean(error.frames[-1].file)}, line {error.frames[-1].line})" if error.frames else ""
     return Outcome("todo", [f"not written yet: `{name}` still raises NotImplementedError{where}"], todo=name)
 

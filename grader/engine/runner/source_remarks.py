@@ -60,12 +60,15 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
     def remarks() -> SourceRemarks:
         return SourceRemarks(source, kata.required)
 
+    own_names = kata.adapter.own_names if kata.adapter is not None else {}
     return MessageContext(
-        source.path.name,
+        str(source.path.relative_to(source.root)),
         kata.signatures(),
         timeout_s,
-        _unstarred(source, kata),
-        lambda name, message: remarks().on(name, message),  # read only when something has failed
+        {} if kata.adapter is not None else _unstarred(source, kata),
+        # Read only when something has failed.
+        lambda name, message: remarks().on(own_names.get(name, name), message),
+        own_names,
     )
 
 
@@ -103,7 +106,7 @@ class SourceRemarks:
 
         "" and "helper." are what runs while a file loads.
         """
-        self._folder = source.path.parent
+        self._folder = source.root
         self._helpers: dict[str, set[str]] = {source.path.stem: set()}
         """The names of each module that is imported, none where no file next to the submission is called so."""
         self._left = MAX_CODE

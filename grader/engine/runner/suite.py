@@ -19,6 +19,7 @@ from msgspec import UNSET
 
 from grader import __version__, machine
 from grader.catalogue import SUBMISSION_SUFFIXES, Kata
+from grader.catalogue.adapters import Adapter
 from grader.catalogue.given import BLOCKS, blocks_in, given_files
 from grader.engine.checks.raised import describe_raised
 from grader.engine.checks.text import clean
@@ -61,7 +62,10 @@ class Suite(Collected):
         """
         started = time.perf_counter()
         try:
-            source = read_source(file) if content is None else source_of(file.absolute(), content)
+            depth = self.terms.depth
+            source = (
+                read_source(file, depth) if content is None else source_of(file.absolute(), content, depth)
+            )
         except Unreadable as error:
             return self._unread(error, file, config)
         # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
@@ -103,7 +107,7 @@ class Suite(Collected):
 
     def results(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
         """Return the fingerprint of what a right answer returns in each check, as a mistake's are taken."""
-        source, config = read_source(file), RunConfig()
+        source, config = read_source(file, self.terms.depth), RunConfig()
         session = Session(launcher, source, self.terms)
         with contextlib.closing(session):
             self._load(session, config)
@@ -124,11 +128,11 @@ class Suite(Collected):
 
     def without(self, status: KataStatus, message: str, config: RunConfig = AS_USUAL) -> KataReport:
         """Report a submission of which there is nothing to examine, and why."""
-        return self._unloaded(status, message, Path(f"{self.kata.module}.py"), config)
+        return self._unloaded(status, message, Path(self.kata.answer), config)
 
     def _load(self, session: Session, config: RunConfig) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
-        name, seed = session.source.path.name, check_seed(config.seed, "load")
+        name, seed = str(self.kata.answer), check_seed(config.seed, "load")
         try:
             try:
                 session.begin(seed, config.timeout_s)
@@ -137,6 +141,9 @@ class Suite(Collected):
                     raise
                 session.begin(seed, config.timeout_s)  # it may have been the machine
         except SubmissionRaised as error:
+            if error.shim is not None:
+                assert self.kata.adapter is not None
+                raise PackError(f"{self.kata.adapter.shim}, line {error.shim.line}: {error}") from None
             lines = describe_raised(error)
             remarks = SourceRemarks(session.source, self.kata.required).on("", "\n".join(lines))
             about = (f"  {text}" for text in remarks or exported(session.source))
@@ -243,6 +250,9 @@ def suites_of(
     Raises:
         PackError: checks cannot be collected.
     """
+    for kata in katas if hidden else ():
+        if kata.adapter is not None and kata.control is None:
+            raise no_solution(kata.adapter)
     # By file: pytest gives items back with their path, and says nothing of katas.
     files: dict[Path, Kata] = {}
     for kata in katas:
@@ -255,7 +265,10 @@ def suites_of(
     def by_kata_of(items: Sequence[pytest.Item]) -> dict[str, list[pytest.Item]]:
         found: dict[str, list[pytest.Item]] = {kata.slug: [] for kata in katas}
         for item in items:
-            found[files[item.path].slug].append(item)
+            kata = files[item.path]
+            # What a course does not ask for is as if the kata did not have it.
+            if kata.adapter is None or function_of(item) not in kata.adapter.not_asked:
+                found[kata.slug].append(item)
         return found
 
     with collected(list(files), keyword) as plugin:
@@ -268,6 +281,21 @@ def suites_of(
             kata.slug: Suite(kata, plugin, tuple(by_kata[kata.slug]), keyword is None, tuple(rest[kata.slug]))
             for kata in katas
         }
+
+
+def function_of(item: pytest.Item) -> str:
+    """Return the name of a check's function, without its parameters."""
+    return str(getattr(item, "originalname", None) or item.name)
+
+
+def no_solution(adapter: Adapter) -> PackError:
+    """Return the error that a shim could not be told from an answer."""
+    place = adapter.file.parent.parent / "solutions" / adapter.name / adapter.answer
+    return PackError(
+        f"{adapter.file}: the course's own solution is missing, {place}.",
+        "With it a fault of the adapter is told from one of a learner's. KATA_SOLUTIONS may name another folder "
+        f"that holds {adapter.name}/{adapter.answer}.",
+    )
 
 
 CONTROL = b"""\
@@ -290,7 +318,9 @@ def try_the_machine(terms: Terms, launcher: Launcher, config: RunConfig) -> None
     Raises:
         MachineFault: it does not load either, so that nothing is known about the submission.
     """
-    harmless = replace(terms, module="kata_control", required=(), forbid=(), within=(), given=None)
+    harmless = replace(
+        terms, module="kata_control", required=(), forbid=(), within=(), given=None, adaptation=None
+    )
     try:
         # In the temporary folder, like submissions: a full disk or a mount option shows here as well.
         with tempfile.TemporaryDirectory(prefix="kata-control-") as folder:

@@ -121,6 +121,8 @@ class Watch(Request, tag="watch"):
     """Take away what the kata excludes, before the submission at this path is loaded."""
 
     path: str
+    root: str
+    """The top of what was handed in."""
     operators: list[str] = []
     names: list[str] = []
     """Of functions and classes that torch writes in Python."""
@@ -133,11 +135,26 @@ class Watch(Request, tag="watch"):
     """The folder of what is given."""
 
 
+class Adapt(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """What makes the kata's API of a course's own files."""
+
+    shim: str
+    """The path of the module that the checks see."""
+    theirs: list[str]
+    """The learner's files, from the top; the first is the submission."""
+    given: dict[str, str]
+    """Texts that take the place of what these assign to such names."""
+    parameters: dict[str, dict[str, str]]
+    """By class of the shim, for each parameter, where the learner's class has it."""
+
+
 class Load(Request, tag="load"):
     """Load the submission; its source is the first `size` bytes of the payload."""
 
     module: str
     path: str
+    root: str
+    """The top of what was handed in."""
     size: int
     notebook: bool = False
     given: str | None = None
@@ -147,6 +164,7 @@ class Load(Request, tag="load"):
     """By class, the names of its parts that every submission has."""
     below: list[str] = []
     """The names of parts of these."""
+    adapt: Adapt | None = None
 
 
 class Import(Request, tag="import"):
@@ -256,6 +274,8 @@ class ExceptionReply(Reply, tag="raised"):
     """Raised in the submission's own code, not in a library it called."""
     hint: Text = ""
     """What Python adds when it prints it ("Did you mean: 'seq_len'?"), or why a name of a notebook is not there."""
+    shim: StackFrame | None = None
+    """The line of the pack's shim that raised, or that called what raised, when no line of the learner's came after."""
 
 
 class UnserializableReply(Reply, tag="unsendable"):

@@ -16,6 +16,7 @@ import types
 from typing import Any
 
 from grader.engine.wire import messages
+from grader.engine.worker import adapted
 from grader.engine.worker.loader import PACKAGE, left_out
 from grader.notebooks import UnreadableNotebook
 
@@ -27,9 +28,10 @@ _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 """How torch calls what is also written as an operator; the others have Python's own name."""
 
 
-def describe_raised(error: BaseException, folder: str) -> messages.ExceptionReply:
-    """Return what the grader may know of `error`, raised by a submission that is in `folder`."""
-    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
+def describe_raised(error: BaseException, folder: str, shim: str = "") -> messages.ExceptionReply:
+    """Return what the grader may know of `error`, raised by a submission that is in `folder`, below a pack's shim."""
+    every = traceback.extract_tb(error.__traceback__)
+    last = every[-1:]
     return messages.ExceptionReply(
         bases=_bases(type(error)),
         message=_message(error),
@@ -37,9 +39,16 @@ def describe_raised(error: BaseException, folder: str) -> messages.ExceptionRepl
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         # Raised by the submission's own line, or by a library that it called: they are told apart in the
         # message.
-        own=bool(last) and _is_own(last[0].filename, folder),
+        own=bool(last) and (_is_own(last[0].filename, folder) or last[0].filename == adapted.HERE),
+        shim=_line_of_shim(every, folder, shim),
         hint=bounded(_hint(error, folder), 400),
     )
+
+
+def _line_of_shim(every: list[traceback.FrameSummary], folder: str, shim: str) -> messages.StackFrame | None:
+    """Return the shim's line if no line of the learner's came after it, nor one that raises about theirs."""
+    deciding = [f for f in every if f.filename in (shim, adapted.HERE) or _is_own(f.filename, folder)]
+    return _stack_frame(deciding[-1], folder) if deciding and deciding[-1].filename == shim else None
 
 
 def _hint(error: BaseException, folder: str) -> str:
@@ -186,17 +195,22 @@ def _frames(error: BaseException, folder: str) -> list[messages.StackFrame]:
     if isinstance(error, RecursionError):  # the same few lines, hundreds of times
         own = list({(frame.filename, frame.lineno): frame for frame in own}.values())
     frames = [
-        messages.StackFrame(
-            os.path.basename(bounded(frame.filename)),
-            frame.lineno or 0,
-            bounded(frame.name, 200),
-            bounded(frame.line or "", 400),
-        )
+        _stack_frame(frame, folder)
         for frame in (own[:_HEAD] + own[-_TAIL:] if len(own) > _HEAD + _TAIL else own)
     ]
     if frames:
         frames[-1].call = bounded(_called(own[-1]), 200)
     return frames
+
+
+def _stack_frame(frame: traceback.FrameSummary, folder: str) -> messages.StackFrame:
+    file = frame.filename.removeprefix(os.path.join(folder, ""))
+    return messages.StackFrame(
+        bounded(os.path.basename(file) if os.path.isabs(file) else file),
+        frame.lineno or 0,
+        bounded(frame.name, 200),
+        bounded(frame.line or "", 400),
+    )
 
 
 def _called(frame: traceback.FrameSummary) -> str:
@@ -242,7 +256,7 @@ def _count(value: object) -> int:
 
 
 def _is_own(file: str, folder: str) -> bool:
-    return os.path.dirname(file) == folder or ".ipynb, cell " in file
+    return file.startswith(os.path.join(folder, "")) or ".ipynb, cell " in file
 
 
 def _message(error: BaseException) -> str:

@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
     SOURCE_SUFFIXES,
@@ -39,6 +39,10 @@ from grader.notebooks import (
     read_notebook,
 )
 
+instead: dict[str, bytes] = {}
+"""What files hold for whoever imports them, by path, where that is not what is saved."""
+constants: dict[str, dict[str, str]] = {}
+"""Texts that take the place of what a file assigns to such names, by path."""
 left_out: dict[str, str] = {}
 """What is bound in statements that were left out, and why: for those who miss such a name."""
 refused: list[Callable[[], int]] = [lambda: 0]
@@ -84,10 +88,15 @@ def load_module(name: str, path: str, source: bytes, given: str | None) -> types
     return module
 
 
-def _execute(source: bytes, path: str, namespace: dict[str, Any]) -> None:
-    """Execute a module; what fails in it because the kata excludes it, such as a test of one's own, is left out."""
+def _execute(
+    source: bytes, path: str, namespace: dict[str, Any], texts: Mapping[str, str] | None = None
+) -> None:
+    """Execute a module; what fails in it because the kata excludes it, such as a test of one's own, is left out.
+
+    `texts` take the place of what it assigns to such names.
+    """
     # compile() reads byte order marks and coding lines from bytes, as an import does.
-    code = compile(source, path, "exec", dont_inherit=True)
+    code = compile(_with(texts, source, path) if texts else source, path, "exec", dont_inherit=True)
     flags = code.co_flags & _FEATURES
     body: list[ast.stmt] = []
     some_left_out = False
@@ -116,6 +125,15 @@ def _execute(source: bytes, path: str, namespace: dict[str, Any]) -> None:
             _leave_out(file, node, f"and that was left out: {why}")
             print(f"{file}, line {node.lineno} was left out: {why}", file=sys.stderr)
             code = compile(ast.Module(body, []), path, "exec", flags, dont_inherit=True)
+
+
+def _with(texts: Mapping[str, str], source: bytes, path: str) -> ast.Module:
+    tree = ast.parse(source, path)
+    for node in tree.body:
+        match node:
+            case ast.Assign([ast.Name(name)], value) if name in texts:
+                node.value = ast.copy_location(ast.Constant(texts[name]), value)
+    return tree
 
 
 def _start(node: ast.stmt) -> tuple[int, int]:
@@ -291,7 +309,8 @@ class _FromSource(SourceFileLoader):
     """Compiles what the file says now: what Python kept of it goes by size and whole seconds, and misses edits."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        _execute(self.get_data(self.path), self.path, module.__dict__)
+        source = instead.get(self.path) or self.get_data(self.path)
+        _execute(source, self.path, module.__dict__, constants.get(self.path))
 
     def path_stats(self, path: str) -> NoReturn:
         # So says importlib's contract that nothing is known of a source: then no cached byte code is looked
@@ -317,12 +336,17 @@ def _read_sources_below(folder: str) -> None:
     sys.path_importer_cache.pop(folder, None)
 
 
+def make_importable(*places: str | None) -> None:
+    """Let modules be imported from these folders, the last one first."""
+    for place in places:
+        if place is not None:
+            sys.path.insert(0, place)
+            _read_sources_below(place)
+
+
 def _new_module(name: str, path: str, given: str | None) -> types.ModuleType:
     folder = str(Path(path).parent)
-    for place in (folder, given):
-        if place is not None:
-            sys.path.insert(0, place)  # what is given comes first: the grader's copy counts
-            _read_sources_below(place)
+    make_importable(folder, given)  # what is given comes first: the grader's copy counts
     # A package, or `from .helper import f` would be an error.
     package = types.ModuleType(PACKAGE)
     package.__path__ = [folder]

@@ -132,8 +132,7 @@ class Exclusion:
         self._note = note
         self._line = _liner(request.path)
         self._own = tuple(
-            os.path.join(os.path.realpath(folder), "")
-            for folder in (os.path.dirname(request.path), os.getcwd())
+            os.path.join(os.path.realpath(folder), "") for folder in (request.root, os.getcwd())
         )
         given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
         self._trusted = (uses.REAL, *given)

@@ -10,7 +10,6 @@ import ctypes
 import functools
 import hashlib
 import itertools
-import os
 import random
 import socket
 import sys
@@ -31,6 +30,7 @@ from grader.engine.wire.codec import MRO, Decoder, Encoder, Unencodable, product
 from grader.engine.wire.uses import writer
 from grader.engine.worker import loader
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
+from grader.engine.worker.adapted import load_adapted
 from grader.engine.worker.exceptions import bounded, describe_raised
 from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
 from grader.engine.worker.policy import Exclusion, run_compiled_eagerly
@@ -78,7 +78,7 @@ class Worker:
         """What has been read and not been looked at: the grader may ask for more before it is answered."""
         self._out = bytearray()
         """Answers that wait until nothing more is at hand."""
-        self._folder = ""
+        self._folder = self._shim = ""
         self._support = Support(None)
         self._id = 0
         """Of the request that is being answered."""
@@ -104,7 +104,7 @@ class Worker:
                     [],
                 )
             except BaseException as error:  # SystemExit and KeyboardInterrupt are the learner's too
-                reply, buffers = describe_raised(error, self._folder), []
+                reply, buffers = describe_raised(error, self._folder, self._shim), []
             # Before the next is waited for: these arguments may be gigabytes, and those that come would be the second.
             del found, request, payload
             reply.id = self._id
@@ -231,13 +231,17 @@ class Worker:
                 return self._reply(self._required(request.required))
 
     def _load(self, request: messages.Load, source: bytes) -> None:
-        self._folder = os.path.dirname(request.path)
+        self._folder = request.root
         run_compiled_eagerly()
         # Before it is loaded: a module may open its vocabulary at import.
         copy_neighbours(self._folder)
         self._support = Support(request.support)
         self._attributes, self._below = request.attributes, frozenset(request.below)
-        if request.notebook:
+        if request.adapt is not None:
+            self._shim = request.adapt.shim
+            places = request.path, request.root
+            module = load_adapted(request.module, *places, source, request.given, request.adapt)
+        elif request.notebook:
             module = load_notebook(request.module, request.path, source, request.given, request.required)
         else:
             module = load_module(request.module, request.path, source, request.given)

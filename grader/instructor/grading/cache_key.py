@@ -36,6 +36,7 @@ def kata_digest(kata: Kata) -> str:
         "calibration": kata.calibration,
         "solution": kata.solution,
         "hidden checks": kata.hidden_checks,
+        **({"adapter": kata.adapter.file, "course's solution": kata.control} if kata.adapter else {}),
         **{f"support {path.name}": path for path in kata.support},
         # A hand-in that has these is told so, whichever kata they are given to.
         **{f"blocks {place}": path for place, path in enumerate(blocks_in(kata.unit.pack))},

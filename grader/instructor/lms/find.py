@@ -110,7 +110,7 @@ def find_learners(
     # Who asks about one learner wants to hear what is wrong with that one, not with the class.
     named = any(learner.learner in whom for learner in scan.learners)
     if not named and not any(learner.has_any(katas) for learner in scan.learners):
-        expected = listed([f"{kata.module}.py" for kata in katas], 12)
+        expected = listed(list(dict.fromkeys(str(kata.answer) for kata in katas)), 12)
         raise UsageError(
             f"{root}: none of its {len(scan.learners)} learners has a file of the katas that are graded. {_seen(scan)}",
             f"Expected files are called {expected}, or the same with .ipynb.",
@@ -225,7 +225,7 @@ def _is_one_learner(children: list[Entry], katas: Sequence[Kata]) -> bool:
     if below:
         known = _folders_of(katas)
         return all(folder.name.casefold() in known for folder in below)
-    modules = [kata.module for some in katas for kata in some.unit.pack.katas]
+    modules = [kata.answer.stem for some in katas for kata in some.unit.pack.katas]
     return any(matches_a_module(file.name, modules) for file in files)
 
 
@@ -301,7 +301,7 @@ def _looks_like_class(folder: Entry, of: _Class) -> tuple[Entry, str, bool] | No
 
 def _why_class(entries: list[Entry], of: _Class) -> str:
     """Say why what lies in a folder may be learners'; nothing where it may not."""
-    modules, own = [kata.module for kata in of.katas], _folders_of(of.katas)
+    modules, own = [kata.answer.stem for kata in of.katas], _folders_of(of.katas)
     if any(matches_a_module(entry.name, modules) or entry.name.casefold() in own for entry in entries):
         return ""
     # The first ones are enough to tell, and opening all archives of a class takes long.
@@ -353,12 +353,12 @@ def _refuse_nameless(entries: list[Entry], name: str, of: _Class) -> None:
     if name in of.whom or any(child.is_folder or child.name == PROGRESS_FILE for child in entries):
         return
     for kata in of.katas:
-        ranks = [rank for child in entries if (rank := module_rank(child.name, kata.module)) is not None]
+        ranks = [rank for child in entries if (rank := module_rank(child.name, kata.answer.stem)) is not None]
         # Only where one is renamed as a copy: `.py` and `.ipynb` of one name are one learner's.
         if len(ranks) > 1 and max(ranks) == 2:
             raise UsageError(
-                f"{printable(str(of.root))}: {len(ranks)} files are called {kata.module} but for a number, and nothing "
-                "says whose each is.",
+                f"{printable(str(of.root))}: {len(ranks)} files are called {kata.answer.stem} but for a number, and "
+                "nothing says whose each is.",
                 "Put each learner's files into a folder with the learner's name. If all of them are one learner's: "
                 f"--only {shlex.quote(printable(name))}",
             )

@@ -88,7 +88,8 @@ def choose(
         files[0] if len(files) == 1 else _one_of(kata, _read(listing, files, notes), notes, assignment, when)
     )
     # Also of `masks.py.txt`
-    main = f"{kata.module}{'.ipynb' if '.ipynb' in file.name.lower()[-12:] else '.py'}"
+    notebook = ".ipynb" in file.name.lower()[-12:] and kata.adapter is None
+    main = str(kata.answer.with_suffix(".ipynb") if notebook else kata.answer)
     if decided:
         # The decision has the file's name, which systems change: `…_9001_my_masks-1.py`.
         called = "" if file.label.endswith(file.name) else f" ({file.name})"
@@ -118,18 +119,23 @@ def matches_a_module(name: str, modules: Sequence[str]) -> bool:
 
 def could_match(name: str, kata: Kata) -> bool:
     """Whether a file of this name answers a kata, or would be proposed for it by its name."""
-    if module_rank(name, kata.module) is not None:
+    if module_rank(name, kata.answer.stem) is not None:
         return True
-    others = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    others = {other.answer.stem for other in kata.unit.pack.katas} - {kata.answer.stem}
     stem = _stem(name)
-    return bool(_LIKE_CODE.search(name)) and stem not in others and bool(_called_like(stem, kata.module))
+    return bool(_LIKE_CODE.search(name)) and stem not in others and bool(_called_like(stem, kata.answer.stem))
 
 
 def _named(kata: Kata, listing: Listing) -> list[tuple[int, Entry]]:
-    ranked = [(module_rank(file.name, kata.module), file) for file in listing.files]
+    ranked = [(module_rank(file.name, kata.answer.stem), file) for file in listing.files]
+    # A course has it in a folder: the files that it imports are found from there.
+    home = kata.answer.parts[:-1]
+    ranked = [(rank, file) for rank, file in ranked if file.folder[len(file.folder) - len(home) :] == home]
     found = [(rank, file) for rank, file in ranked if rank is not None]
     # Packs may each have a module of this name: what lies in another kata's folder is that one's.
-    others = {other.slug for other in kata.unit.pack.katas if other.module == kata.module} - {kata.slug}
+    others = {
+        other.slug for other in kata.unit.pack.katas if other.answer == kata.answer and other.adapter is None
+    } - {kata.slug}
     found = [(rank, file) for rank, file in found if not others.intersection(file.folder[-1:])]
     return sorted(found, key=lambda pair: (pair[0], len(pair[1].path), pair[1].label))
 
@@ -263,7 +269,8 @@ def _bundle(main: str, file: Entry, listing: Listing, notes: list[str], *, decid
         data = listing.read(file, _limit(file))
     except UnreadableSubmission as refused:
         raise UnreadableSubmission(f"{file.label} {refused}") from None
-    depth = len(file.folder)
+    # Where a course has the file in a folder, what is next to that folder comes along.
+    depth = max(len(file.folder) - main.count("/"), 0)
     extras: list[tuple[str, Entry]] = []
     # What belongs to one attempt lies in one space: a file of an earlier one must not complete a later.
     for other in listing.spare if file in listing.spare else listing.files:
@@ -271,7 +278,7 @@ def _bundle(main: str, file: Entry, listing: Listing, notes: list[str], *, decid
             other is file
             or other in listing.of_system
             or other.space != file.space
-            or other.folder[:depth] != file.folder
+            or other.folder[:depth] != file.folder[:depth]
         ):
             continue
         name = "/".join(other.path[depth:])
@@ -341,7 +348,7 @@ def _limit(file: Entry) -> int:
 
 
 def _missing(kata: Kata, listing: Listing) -> tuple[str, Proposal | None]:
-    expected = f"{kata.module}.py or {kata.module}.ipynb"
+    expected = f"{kata.module}.py or {kata.module}.ipynb" if kata.adapter is None else str(kata.answer)
     message = f"there is no {expected}"
     proposed = proposal(kata, listing)
     if proposed is not None:
@@ -363,12 +370,17 @@ _MOST_LOOKED_AT = 40
 def proposal(kata: Kata, listing: Listing) -> Proposal | None:
     """Return the file that may be the answer, and why: its name, or what it defines. Nothing is run or parsed."""
     for file in listing.spare:
-        if not file.kind and module_rank(file.name.replace("-checkpoint.", "."), kata.module) is not None:
+        if (
+            not file.kind
+            and module_rank(file.name.replace("-checkpoint.", "."), kata.answer.stem) is not None
+        ):
             return _proposed(file, "it is called so, and is not among what counts")
-    known = {other.module for other in kata.unit.pack.katas} - {kata.module}
+    known = {other.answer.stem for other in kata.unit.pack.katas} - {kata.answer.stem}
     files = [file for file in listing.files if not file.kind and _stem(file.name) not in known][:200]
     called = [
-        (_called_like(_stem(file.name), kata.module), file) for file in files if _LIKE_CODE.search(file.name)
+        (_called_like(_stem(file.name), kata.answer.stem), file)
+        for file in files
+        if _LIKE_CODE.search(file.name)
     ]
     text = [file for file in files if not file.name.casefold().endswith(_PROSE)]
     # Code first, since only so many files are looked into.
@@ -379,7 +391,7 @@ def proposal(kata: Kata, listing: Listing) -> Proposal | None:
         names = f"{most} of {len(kata.required)}" if len(kata.required) > 1 else "the"
         return _proposed(
             best,
-            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.module}.py must have",
+            f"it defines {names} name{'s' if len(kata.required) > 1 else ''} that {kata.answer} must have",
         )
     found = sorted((pair for pair in called if pair[0]), key=lambda pair: (-len(pair[0]), pair[1].label))
     return _proposed(found[0][1], found[0][0]) if found else None

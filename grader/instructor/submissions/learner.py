@@ -124,7 +124,7 @@ class LearnerFolder:
     def has_any(self, katas: Sequence[Kata]) -> bool:
         """Whether a file may answer one of `katas`, if only by decision, or something there cannot be looked into."""
         listing = self._listing()
-        modules = [kata.module for kata in katas]
+        modules = [kata.answer.stem for kata in katas]
         if listing.closed or any(matches_a_module(file.name, modules) for file in listing.files):
             return True
         return any(proposal(kata, listing) is not None for kata in katas)
@@ -132,7 +132,11 @@ class LearnerFolder:
     def modules(self, katas: Sequence[Kata]) -> set[str]:
         """Return which of the modules of `katas` a file is named like."""
         names = {file.name for file in self._listing().files}
-        return {kata.module for kata in katas if any(matches_a_module(name, [kata.module]) for name in names)}
+        return {
+            kata.answer.stem
+            for kata in katas
+            if any(matches_a_module(name, [kata.answer.stem]) for name in names)
+        }
 
     def katas_present(self, katas: Sequence[Kata]) -> list[Kata]:
         """Return those of `katas` that a file there may be meant for, or that there are written answers to."""
@@ -202,7 +206,9 @@ class LearnerFolder:
             return self._without(kata, "error", str(refused))
         except Exception as error:
             # One learner's files never end a class's grading; what it was is named in the log.
-            return self._without(kata, "error", f"{kata.module} cannot be read ({type(error).__name__}).")
+            return self._without(
+                kata, "error", f"{kata.answer.stem} cannot be read ({type(error).__name__})."
+            )
         at, source, doubt = self._time(kata, file, listing)
         notes = dict.fromkeys((*self.notes, *found.notes, *listing.closed[:5], *([doubt] if doubt else ())))
         return msgspec.structs.replace(
@@ -319,7 +325,9 @@ def _kata_around(katas: Sequence[Kata], listing: Listing, file: Entry) -> str | 
         other.name for other in listing.files if (other.space, other.folder) == (file.space, file.folder)
     }
     near = [
-        kata.slug for kata in katas if any(module_rank(name, kata.module) is not None for name in neighbours)
+        kata.slug
+        for kata in katas
+        if any(module_rank(name, kata.answer.stem) is not None for name in neighbours)
     ]
     for some in (inside, near, [kata.slug for kata in katas]):
         if len(some) == 1:

@@ -13,7 +13,7 @@ from grader.learner.workspace.folder import (
     unit_around,
     workspace_to_start_in,
 )
-from grader.learner.workspace.locate import katas_in, locate
+from grader.learner.workspace.locate import katas_in, locate, source_folders
 from grader.learner.workspace.progress import (
     PROGRESS_FILE,
     KataProgress,
@@ -52,6 +52,7 @@ __all__ = [
     "require_workspace",
     "reset",
     "save_progress",
+    "source_folders",
     "start",
     "unit_around",
     "unrevealed_katas",

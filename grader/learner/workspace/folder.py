@@ -32,6 +32,11 @@ class Workspace:
         """Return where this workspace keeps a kata."""
         return self.unit_folder(kata.unit) / kata.slug
 
+    def answer(self, kata: Kata) -> Path:
+        """Return where the answer to a kata is, as a module: in its folder, or where a course has it."""
+        home = self.root if kata.adapter is not None else self.kata_folder(kata)
+        return home / kata.answer
+
     def backups(self, kata: Kata) -> Path:
         """Return where `kata reset` puts what it replaces."""
         return self.root / BACKUPS / kata.slug

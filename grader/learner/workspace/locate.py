@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from grader.catalogue import SUBMISSION_SUFFIXES, Catalogue, Kata
+from grader.catalogue.adapters import ADAPTER_FILE
 from grader.errors import UsageError, did_you_mean
 from grader.learner.workspace.folder import BACKUPS, kata_around
 
@@ -14,7 +15,7 @@ MAX_DEPTH = 6
 MAX_ENTRIES = 20_000
 
 _SKIPPED = frozenset({BACKUPS, "node_modules", "__pycache__", "site-packages", "venv"})
-_PACK_FILES = frozenset({"pack.toml", "unit.toml", "kata.toml"})
+_PACK_FILES = frozenset({"pack.toml", "unit.toml", "kata.toml", ADAPTER_FILE})
 
 
 def locate(kata: Kata, folder: Path) -> Path | None:
@@ -29,9 +30,11 @@ def locate(kata: Kata, folder: Path) -> Path | None:
         UsageError: `.py` and `.ipynb` lie side by side, or several files could be meant.
     """
     here = Path(os.path.abspath(folder))
-    names = {kata.module + suffix for suffix in SUBMISSION_SUFFIXES}
     own = _in_own_folder(kata, here)
-    return own if own is not None else _only(kata, _walk(_own_folder(kata, here) or here, names))
+    if own is not None:
+        return own
+    walked = _walk(_own_folder(kata, here) or here, _names([kata]))
+    return _only(kata, list(filter(kata.is_answer, walked)))
 
 
 def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
@@ -47,9 +50,9 @@ def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
     if not os.path.lexists(folder):
         raise UsageError(f"{folder}: there is no such file or folder.")
     if not folder.is_dir():
-        return [_kata_of_file(folder, catalogue)]
+        return _katas_of_file(folder, catalogue)
     here = Path(os.path.abspath(folder))
-    names = {kata.module + suffix for kata in catalogue.katas for suffix in SUBMISSION_SUFFIXES}
+    names = _names(catalogue.katas)
     # One walk for all katas: a course has hundreds, and a home folder has a hundred thousand files.
     walked = _walk(here, names)
     found: list[tuple[Kata, Path]] = []
@@ -58,7 +61,7 @@ def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
         own = _own_folder(kata, here)
         if path is None:
             # An old copy elsewhere does not stand in for a file that is gone from the kata's own folder.
-            files = [file for file in walked if file.stem == kata.module]
+            files = [file for file in walked if kata.is_answer(file)]
             path = _only(kata, [file for file in files if own is None or file.is_relative_to(own)])
         if path is None and own is not None:
             path = own / f"{kata.module}.py"
@@ -76,12 +79,26 @@ def katas_in(folder: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
 
 def submissions_at(kata: Kata, folder: Path) -> list[Path]:
     """Return the kata's files that lie directly in `folder`: none, one, or a module and a notebook."""
-    paths = [folder / (kata.module + suffix) for suffix in SUBMISSION_SUFFIXES]
+    suffixes = SUBMISSION_SUFFIXES if kata.adapter is None else (kata.answer.suffix,)
+    paths = [folder / kata.answer.with_suffix(suffix) for suffix in suffixes]
     return [path for path in paths if os.path.lexists(path)]
 
 
+def source_folders(kata: Kata, file: Path) -> list[Path]:
+    """Return the folders of an answer's files: its own, or of a course's files all that may hold some."""
+    if kata.adapter is None:
+        return [file.parent]
+    root = kata.root_of(file)
+    return [root, *{path.parent: None for path in _walk(root, None)}]
+
+
+def _names(katas: Iterable[Kata]) -> set[str]:
+    return {kata.answer.stem + suffix for kata in katas for suffix in SUBMISSION_SUFFIXES}
+
+
 def _in_own_folder(kata: Kata, folder: Path) -> Path | None:
-    for place in (folder / kata.unit.folder.name / kata.slug, folder / kata.slug, folder):
+    own = (folder / kata.unit.folder.name / kata.slug, folder / kata.slug)
+    for place in (*(own if kata.adapter is None else ()), folder):
         found = submissions_at(kata, place)
         if found:
             return _only(kata, found)
@@ -90,6 +107,8 @@ def _in_own_folder(kata: Kata, folder: Path) -> Path | None:
 
 def _own_folder(kata: Kata, folder: Path) -> Path | None:
     """Return the kata's own folder, when `folder` holds it or is it."""
+    if kata.adapter is not None:
+        return None
     unit = kata.unit.folder.name
     places = [folder / unit / kata.slug]
     if folder.name == unit:
@@ -99,21 +118,27 @@ def _own_folder(kata: Kata, folder: Path) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def _kata_of_file(path: Path, catalogue: Catalogue) -> tuple[Kata, Path]:
+def _katas_of_file(path: Path, catalogue: Catalogue) -> list[tuple[Kata, Path]]:
     if path.suffix in SUBMISSION_SUFFIXES:
-        katas = [kata for kata in catalogue.katas if kata.module == path.stem]
+        katas = [kata for kata in catalogue.katas if kata.is_answer(path.absolute())]
         around = kata_around(path.parent, catalogue)
         # Packs may each have a module of this name: the folder it lies in decides.
         if len(katas) > 1 and around in katas:
             katas = [around]
-        if len(katas) == 1:
-            return katas[0], path
+        # A course may have the answers to several in one file.
+        if len(katas) == 1 or (katas and all(kata.adapter is not None for kata in katas)):
+            return [(kata, path) for kata in katas]
         if katas:
             raise UsageError(
                 f"{path}: several katas have a file of this name.",
                 f"Name one: {', '.join(kata.slug for kata in katas)}",
             )
-    files = {kata.module: f"{kata.module}{path.suffix}" for kata in catalogue.katas}
+    files = {
+        kata.answer.stem: str(
+            kata.answer if kata.adapter is not None else kata.answer.with_suffix(path.suffix)
+        )
+        for kata in catalogue.katas
+    }
     guess = did_you_mean(path.stem, files, most=1) if path.suffix in SUBMISSION_SUFFIXES else ""
     raise UsageError(
         f"{path}: no kata has a file of this name.{guess}",
@@ -137,8 +162,8 @@ def _only(kata: Kata, paths: list[Path]) -> Path | None:
     )
 
 
-def _walk(folder: Path, names: Collection[str]) -> list[Path]:
-    """Return the files below `folder` with one of `names`, nearest first, within the limits above."""
+def _walk(folder: Path, names: Collection[str] | None) -> list[Path]:
+    """Return the files below `folder` with one of `names`, or all sources, nearest first, within the limits above."""
     found: list[Path] = []
     level = [folder]
     budget = MAX_ENTRIES
@@ -154,7 +179,8 @@ def _walk(folder: Path, names: Collection[str]) -> list[Path]:
             if place is not folder and not _PACK_FILES.isdisjoint(entry.name for entry in entries):
                 continue
             for entry in entries:
-                if entry.name in names and _is_file(entry):
+                wanted = entry.name.endswith(".py") if names is None else entry.name in names
+                if wanted and _is_file(entry):
                     found.append(Path(entry.path))
                 elif _is_searched(entry):
                     below.append(Path(entry.path))

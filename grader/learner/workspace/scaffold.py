@@ -95,7 +95,8 @@ def start(
         )
         seen.update(plan.contents)
         folder = workspace.kata_folder(plan.kata)
-        unopened = None if os.path.lexists(folder / BLOCKS) else blocks_of(plan.kata)
+        shown = os.path.lexists(folder / BLOCKS) or plan.kata.adapter is not None
+        unopened = None if shown else blocks_of(plan.kata)
         done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
     # Only blocks that this start wrote: a second start must not give up a kata that was opened long ago.
     opened = {file.path for begun in done for file in begun.files if file.action == "written"}
@@ -135,6 +136,11 @@ def reset(kata: Kata, workspace: Workspace) -> Reset:
         UsageError: the kata was not started in this workspace, or a folder of it is a link that leads elsewhere.
         EngineError: the file system refused; what had been copied is named.
     """
+    if kata.adapter is not None:
+        raise UsageError(
+            f"{kata.number} {kata.slug} is in a file of your course, {kata.answer}, which Kata did not write.",
+            "Take it from your course again.",
+        )
     folder = workspace.kata_folder(kata)
     if not folder.is_dir():
         raise UsageError(
@@ -189,6 +195,8 @@ class _Plan:
 
 
 def _plan(kata: Kata, workspace: Workspace, notebook: bool | None, blocks: bool, usual: bool) -> _Plan:
+    if kata.adapter is not None:
+        return _plan_adapted(kata, workspace, notebook)
     folder = workspace.kata_folder(kata)
     present = submissions_at(kata, folder)
     modules = [path for path in present if not is_notebook(path)]
@@ -214,6 +222,29 @@ def _plan(kata: Kata, workspace: Workspace, notebook: bool | None, blocks: bool,
     if sheet is not None:  # `reset` leaves it alone: it is nothing but the learner's own words
         contents[folder / NAME] = sheet.encode("utf-8")
     submission = folder / (kata.module + (".ipynb" if as_notebook else ".py"))
+    return _Plan(kata, submission, contents)
+
+
+def _plan_adapted(kata: Kata, workspace: Workspace, notebook: bool | None) -> _Plan:
+    """Return the plan of a kata that is asked of a course's files, which are there: only its lesson is written.
+
+    Raises:
+        UsageError: they are not, or a notebook was asked for.
+    """
+    submission = workspace.answer(kata)
+    if notebook:
+        raise UsageError(
+            f"{kata.number} {kata.slug} is in a file of your course, {kata.answer}, and in no notebook."
+        )
+    if not submission.is_file():
+        raise UsageError(
+            f"{submission}: your course's file for {kata.number} {kata.slug} is not there.",
+            f"Type it again in the folder of your course's files, the one that {kata.answer} begins in.",
+        )
+    folder = workspace.kata_folder(kata)
+    lesson = read_bytes(kata.lesson)
+    shown = pictures(kata, lesson.decode("utf-8", "replace"))
+    contents = {folder / "README.md": lesson, **{folder / name: data for name, data in shown.items()}}
     return _Plan(kata, submission, contents)
 
 
