@@ -119,7 +119,7 @@ class CheckOptions:
         "-k",
         "keyword",
         metavar="EXPR",
-        help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
+        help="Run only checks whose name or title matches, e.g. -k 'mask and not shape'.",
     ),
     click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check."),
     click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full."),
@@ -161,7 +161,7 @@ def check(what: str | None, options: CheckOptions) -> int:
     \b
     Example:
       kata check
-      kata check masked-attention -k future --seed 7
+      kata check masked-attention -k causality --seed 7
       kata check ~/elsewhere/masks.py --json
     """
     request = _requested(what, options)

@@ -86,7 +86,7 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     \b
     Example:
       kata start 9.3
-      kata start masked-attention --notebook
+      kata start self-attention --notebook
     """
     folder = current_folder()
     catalogue = Catalogue.discover()

@@ -55,7 +55,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, as_json: b
     Example:
       kata try
       kata try test_causal_values
-      kata try masked-attention -k future --pdb
+      kata try masked-attention -k causality --pdb
     """
     if pdb and as_json:
         raise UsageError("--pdb opens a debugger, and --json prints what was seen.", "Leave out one of them.")

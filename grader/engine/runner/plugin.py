@@ -382,7 +382,7 @@ def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
     if code == pytest.ExitCode.USAGE_ERROR:
         if keyword:
             raise UsageError(
-                f"-k {keyword!r} is not an expression.", "Names with and, or, not: -k 'future and not shape'"
+                f"-k {keyword!r} is not an expression.", "Names with and, or, not: -k 'mask and not shape'"
             )
         raise PackError("pytest refused to collect the checks.")
     if not plugin.complete:

@@ -1,0 +1,151 @@
+"""Examples that help pages, documents and the descriptions of MCP's tools show: each is typed here as it is shown."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from grader.cli.main import cli
+from grader.commands import COMMANDS, FOR_LEARNERS
+from grader.errors import KataError
+from grader.instructor.grading import executors
+from tests import ours
+from tests.conftest import Ran, Run
+from tests.project.test_documentation import COMMANDS as HELPED
+from tests.project.test_documentation import ROOT
+
+PLACEHOLDER = re.compile(r"[A-Z]{2,}(?![a-z_=\d])|…|[\[<|]|^kata \w+,|\.\.\.")
+"""A word of a form, not of an example."""
+MASKED = (ROOT / "solutions/9.3-encoder-vs-decoder/masked-attention/masked_attention.py").read_text("utf-8")
+BLIND = MASKED.replace('scores.masked_fill(~(mask | blind), float("-inf"))', "scores")
+"""Attention that forgets its mask."""
+
+
+def examples(name: str) -> list[str]:
+    """Return the commands that a help page shows."""
+    shown = (HELPED[name].help or "").partition("Example:")[2]
+    lines = [line.strip() for line in shown.splitlines()]
+    return [re.split(r"\s{3,}| > ", line)[0] for line in lines if line.startswith("kata ")]
+
+
+def in_pages() -> Iterator[tuple[str, str]]:
+    """Return each whole command of the documents with its page: lines of shell blocks, and code in a text."""
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        lines = [
+            line
+            for kind, block in re.findall(r"(?ms)^\s*```(sh|console)\n(.*?)```", text)
+            for line in re.findall(
+                r"(?m)^\$ (kata\b.*)$" if kind == "console" else r"(?m)^(kata\b.*)$", block
+            )
+        ]
+        prose = re.sub(r"(?ms)^\s*```.*?```", "", text)
+        for line in (*lines, *re.findall(r"(?<!`)`(kata [^`\n]+)`", prose)):
+            command = re.split(r"\s+#|\s+>", line)[0].rstrip()
+            if not PLACEHOLDER.search(command) and "kata missing" not in command:
+                yield page.name, command
+
+
+def read(command: str) -> click.Command:
+    """Let click read a whole command without running it; return what it is for."""
+    words, context, found = shlex.split(command)[1:], click.Context(cli, info_name="kata"), cli
+    while words and isinstance(found, click.Group) and not words[0].startswith("-"):
+        name, inner, words = found.resolve_command(context, words)
+        assert inner is not None
+        context, found = click.Context(inner, context, name), inner
+    try:
+        found.make_context(context.info_name, list(words), context.parent)
+    except (click.MissingParameter, click.BadOptionUsage, click.exceptions.NoArgsIsHelpError) as error:
+        # A text may mention a command or an option alone.
+        assert len(words) <= 1 or "NoArgs" in type(error).__name__, f"{command}: {error.message}"
+    except click.BadParameter as error:
+        # A file that the reader has, and nobody else.
+        assert re.search("does not exist|No such file", error.message), f"{command}: {error.message}"
+    return found
+
+
+def test_help_pages_show_commands_that_are_read_as_they_stand() -> None:
+    for name in HELPED:
+        found = [read(command) for command in examples(name)]
+        assert HELPED[name] in found or isinstance(HELPED[name], click.Group), name
+
+
+def test_commands_in_documents_are_read_as_they_stand() -> None:
+    for page, command in in_pages():
+        try:
+            read(command)
+        except (click.ClickException, KataError) as error:
+            pytest.fail(f"{page}: {command}: {error}")
+
+
+ELSEWHERE = {
+    "kata watch": "tests/cli/test_watch.py, on a terminal",
+    "kata data get": "it needs a network",
+    "kata data rm": "it needs what a network brings",
+    "kata run": "minutes, and data that a network brings",
+}
+"""What is not typed here, and why."""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("kept_warm")
+def test_learners_examples(
+    folder: Path, kata: Run, kata_process: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A learner types the help pages of all commands, in their order."""
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(variable, str(folder))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/masks.py").write_text(ours.MASKS)
+
+    def typed(command: str) -> Ran:
+        words = [word.replace("~", str(folder)) for word in shlex.split(command)[1:]]
+        if words[0] == "try":  # whose prompt reads what is typed
+            return kata_process(*words, "--trust", cwd=folder, input="q\n")
+        return kata(*words)
+
+    for name in (name for name in HELPED if name.split()[1] in FOR_LEARNERS and name not in ELSEWHERE):
+        for command in examples(name):
+            if any(command.startswith(other) for other in ELSEWHERE):
+                continue
+            ran = typed(command)
+            found_something = name in ("kata check", "kata try") and ran.code == 1
+            assert ran.code == 0 or found_something, f"{command}\n{ran.text}"
+            if command == "kata start 9.3":
+                unit = folder / "9.3-encoder-vs-decoder"
+                (unit / "masks/masks.py").write_text(
+                    ours.masks("return torch.ones(seq_len, seq_len).triu().bool()")
+                )
+                (unit / "masked-attention/masked_attention.py").write_text(BLIND)
+            if command.startswith("kata try") and command.endswith("--pdb"):
+                (unit / "masks/masks.py").write_text(ours.MASKS)  # what comes now needs a pass
+                (unit / "masked-attention/masked_attention.py").write_text(MASKED)
+                kata("check")
+
+
+@pytest.mark.slow
+def test_expressions_find_checks(launcher: Any) -> None:
+    """Where an example takes only some checks, there are such checks."""
+    from grader.catalogue import Catalogue
+    from grader.engine.runner.suite import suites_of
+
+    lines = [command for name in HELPED for command in examples(name)] + [
+        command for _, command in in_pages()
+    ]
+    found = {
+        (words[2], words[words.index("-k") + 1]) for words in map(shlex.split, lines) if "-k" in words[3:]
+    }
+    assert len(found) > 50
+    for what, keyword in sorted(found):
+        with suites_of(Catalogue.discover().resolve(what), keyword=keyword) as suites:
+            assert any(map(len, suites.values())), f"{what} -k {keyword}"
