@@ -6,7 +6,6 @@ import io
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ import click
 import pytest
 
 from grader.cli.main import cli
-from grader.commands import COMMANDS, FOR_LEARNERS
+from grader.commands import FOR_LEARNERS
 from grader.errors import KataError
-from grader.instructor.grading import executors
 from tests import ours
 from tests.conftest import Ran, Run
 from tests.project.test_documentation import COMMANDS as HELPED
@@ -65,10 +63,12 @@ def read(command: str) -> click.Command:
         found.make_context(context.info_name, list(words), context.parent)
     except (click.MissingParameter, click.BadOptionUsage, click.exceptions.NoArgsIsHelpError) as error:
         # A text may mention a command or an option alone.
-        assert len(words) <= 1 or "NoArgs" in type(error).__name__, f"{command}: {error.message}"
+        if len(words) > 1 and not isinstance(error, click.exceptions.NoArgsIsHelpError):
+            raise
     except click.BadParameter as error:
         # A file that the reader has, and nobody else.
-        assert re.search("does not exist|No such file", error.message), f"{command}: {error.message}"
+        if not re.search("does not exist|No such file", error.message):
+            raise
     return found
 
 

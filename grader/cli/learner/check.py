@@ -7,8 +7,8 @@ import hashlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,6 +169,7 @@ def check(what: str | None, options: CheckOptions) -> int:
     Device(options.device).require()
     # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
     launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
+    from grader.cli.progress import waiting
     from grader.engine.runner.suite import RunConfig, suites_of
 
     look = None
@@ -177,20 +178,21 @@ def check(what: str | None, options: CheckOptions) -> int:
 
         look = debugging()
     katas = [target.kata for target in request.targets]
-    config = RunConfig(
-        seed=options.seed,
-        fail_fast=options.fail_fast,
-        timeout_s=options.timeout,
-        device=options.device,
-        look=look,
-    )
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
             chosen, reports = _chosen(request, suites, options.keyword), []
             # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
-            with _counting(0 if options.pdb else len(chosen)) as show:
+            with waiting(0 if options.pdb else len(chosen)) as shown:
+                config = RunConfig(
+                    seed=options.seed,
+                    fail_fast=options.fail_fast,
+                    timeout_s=options.timeout,
+                    device=options.device,
+                    watch=shown.check,
+                    look=look,
+                )
                 for number, (target, suite) in enumerate(chosen, 1):
-                    show(number, target.kata)
+                    shown.kata(number, f"{target.kata.number} {target.kata.slug}")
                     reports.append(suite.check(target.file, launcher, config, content=request.content))
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
@@ -380,17 +382,6 @@ def no_match(wanted: str) -> UsageError:
     return UsageError(
         f"No check matches {wanted}.", "kata check -v lists them, each with its title and its name."
     )
-
-
-@contextmanager
-def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
-    """Show on a terminal which of several katas is being checked; yields the function that updates it."""
-    err = console(stderr=True)
-    if total < 2 or not err.is_terminal:
-        yield lambda number, kata: None
-        return
-    with err.status("") as status:
-        yield lambda number, kata: status.update(f"{number} of {total}  {kata.number} {kata.slug}")
 
 
 def remember(request: CheckRequest, reports: list[KataReport]) -> None:

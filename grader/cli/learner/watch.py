@@ -87,13 +87,17 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         with closing(launcher):
             # After the launcher: workers are split off from a process that has seen no answer.
+            from grader.cli.progress import waiting
             from grader.engine.runner.suite import RunConfig, suites_of
 
             with suites_of([target.kata for target in request.targets]) as suites:
 
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
-                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell, by_script=True)
-                    return suites[target.kata.slug].check(target.file, launcher, config)
+                    with waiting(1 if form is None else 0) as shown:
+                        config = RunConfig(
+                            seed=seed, timeout_s=timeout, tell=tell, watch=shown.check, by_script=True
+                        )
+                        return suites[target.kata.slug].check(target.file, launcher, config)
 
                 WatchLoop(request, examine, keys, form, named).loop()
     return 0

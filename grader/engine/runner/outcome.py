@@ -27,6 +27,7 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
+from grader.engine.runner.riddles import riddle_of
 from grader.errors import PackError
 from grader.report.report import CheckReport, CheckStatus, Location, Measured
 
@@ -103,6 +104,8 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
+    riddle: str = ""
+    """What an error's text or a line means, where neither a mistake nor a cause is known; marks do not go by it."""
     raised_at: str = ""
     """What was raised in which line of the submission, where it raised."""
     stage: str = ""
@@ -168,7 +171,7 @@ def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
         message=outcome.message,
         location=outcome.location,
         misconception=outcome.mistake or None,
-        likely=outcome.says or outcome.cause or None,
+        likely=outcome.says or outcome.cause or outcome.riddle or None,
         output=outcome.ran.output,
         same_mistake=outcome.same_mistake or UNSET,
         redrawn=outcome.ran.redrawn or UNSET,
@@ -194,6 +197,8 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
+    likely: Callable[[str, str], str] = lambda name, message: ""
+    """Which lines of it likely bring such a failure about."""
 
 
 UNSAID = MessageContext()
@@ -208,8 +213,12 @@ def judge(
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
-    found = wording.remarks(call.root, outcome.message or "")
-    return replace(outcome, lines=[*outcome.lines, *(f"  {clean(text, WHOLE)}" for text in found)])
+    message = outcome.message or ""
+    riddle = wording.likely(call.root, message)
+    if isinstance(error, SubmissionRaised):
+        riddle = riddle_of(error, call) or riddle
+    found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
+    return replace(outcome, lines=[*outcome.lines, *found], riddle=riddle)
 
 
 def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:

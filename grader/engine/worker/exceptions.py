@@ -6,6 +6,7 @@ import ast
 import builtins
 import contextlib
 import difflib
+import dis
 import io
 import linecache
 import os
@@ -29,17 +30,27 @@ _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 
 def describe_raised(error: BaseException, folder: str) -> messages.ExceptionReply:
     """Return what the grader may know of `error`, raised by a submission that is in `folder`."""
-    last = traceback.extract_tb(error.__traceback__)[-1:] if error.__traceback__ else []
     return messages.ExceptionReply(
         bases=_bases(type(error)),
         message=_message(error),
         # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
-        # Raised by the submission's own line, or by a library that it called: they are told apart in the
-        # message.
-        own=bool(last) and _is_own(last[0].filename, folder),
+        own=_raises_itself(error, folder),
         hint=bounded(_hint(error, folder), 400),
     )
+
+
+def _raises_itself(error: BaseException, folder: str) -> bool:
+    """Return whether a `raise` of the submission's own raised it, and nothing that the line calls.
+
+    torch's operators leave no frame: of what they raise the innermost is the learner's, too.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not _is_own(trace.tb_frame.f_code.co_filename, folder):
+        return False
+    return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _hint(error: BaseException, folder: str) -> str:

@@ -1,0 +1,238 @@
+"""What torch says in riddles, for all katas: what an error's text means, and what a line does that no error tells.
+
+Said as what is likely, where neither a mistake is recognised nor the check knows a cause. Unlike a cause it groups no
+failures, so no mark depends on it. Each sentence is true wherever its words are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from grader.engine.checks.describe import is_tensor
+from grader.engine.checks.draw import axes_of
+from grader.engine.checks.text import WHOLE, clean, listed
+from grader.engine.host.calls import CallRecord
+from grader.engine.host.errors import SubmissionRaised
+from grader.notebooks import placed
+
+Sentence = str | Callable[[re.Match[str], str], str]
+"""What is said, or what makes it from the match and the line that raised."""
+
+
+def _of_one_number(found: re.Match[str], line: str) -> str:
+    """Name torch's function where one of math's got a tensor."""
+    used = re.search(r"\bmath\.(\w+)", line)
+    if used and hasattr(torch, used[1]):
+        return f"math.{used[1]} takes one number; torch.{used[1]} takes a whole tensor"
+    return "Python's float, int, round, range and math take one number each, and this tensor holds several"
+
+
+def _of_sizes(found: re.Match[str], line: str) -> str:
+    _, inner, other, right = map(int, found.groups())
+    turned = "; transposed, the second one would fit" if inner == right else ""
+    return (
+        f"a matrix product needs as many columns on the left ({inner}) as rows on the right ({other}){turned}"
+    )
+
+
+def _of_targets(found: re.Match[str], line: str) -> str:
+    return f"these are {found[1]} rows of logits and {found[2]} targets: cut and flatten both alike"
+
+
+def _of_axes(found: re.Match[str], line: str) -> str:
+    last = int(found[1])
+    return f"this tensor has {last + 1} axes, counted from 0 to {last}; -1 is the last one"
+
+
+RAISED: Mapping[str, Sentence] = {
+    "leaf Variable that requires grad": (
+        "+=, an assignment into it and what ends in _ write into the tensor itself, which gradients are wanted for: "
+        "make a new one, such as x = x + y"
+    ),
+    "only one element tensors can be converted|elements cannot be converted to Scalar|doesn't define __round__|"
+    "integer tensors of a single element": _of_one_number,
+    "Boolean value of Tensor with more than one value": (
+        "if, and, or, not and max want one yes or no, and this tensor holds several: &, |, ~, torch.where and "
+        "torch.maximum work on each number"
+    ),
+    r"Expected target size \[": (
+        "cross_entropy wants the classes on axis 1: flatten the positions of both first, as in "
+        "logits.reshape(-1, V) and targets.reshape(-1)"
+    ),
+    r"input batch_size \((\d+)\) to match target batch_size \((\d+)\)": _of_targets,
+    r"Can't call numpy\(\) on Tensor that requires grad": (
+        "NumPy lets no gradient through, and .detach() before it only hides that: stay in torch"
+    ),
+    "index out of range in self": (
+        "a token or a position is below 0, or not below the number of rows of the table that it is looked up in"
+    ),
+    "one of the following scalar types: Long, Int|tensors used as indices must be long|applicable to index tensor": (
+        "what is looked up by is of whole numbers: make it with dtype=torch.long, or turn it with .long()"
+    ),
+    "implicitly created only for scalar outputs": ".backward() begins at one number: take a mean or a sum first",
+    "backward through the graph a second time": (
+        "either .backward() is called twice on one result, or something that an earlier step computed is used again"
+    ),
+    r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)": _of_sizes,
+    r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]": _of_axes,
+    "not implemented for '(Long|Int|Bool|Byte)'|could not infer output dtype. Input dtype must be|"
+    "can't be cast to the desired output type (Long|Int|Bool|Byte)": (
+        "this works on fractions, and the tensor is of whole numbers or of yes and no: turn it with .float() first"
+    ),
+    "masked_fill_? only supports boolean masks|expected condition to be a boolean tensor": (
+        "the mask is of numbers here: compare it, as in mask == 0, or turn it with .bool()"
+    ),
+    "cannot be converted to type .*without overflow": (
+        "the number is too large for this dtype: float('-inf'), or torch.finfo(x.dtype).min, fits any"
+    ),
+    "probability tensor contains either": (
+        "multinomial takes probabilities: a softmax makes them of logits, but not of a row that is -inf all over or "
+        "holds NaN"
+    ),
+    "'builtin_function_or_method' object is not subscriptable": "a method is called with ( ), not [ ]: x.size(0)",
+    "'torch.Size' object is not callable": "x.shape is not a method: x.shape[0] is the first size",
+    "'NoneType' (object|and)|and 'NoneType'": (
+        "one value here is None: what was left out of a call, or what a function without return gives"
+    ),
+    "^AttributeError: 'tuple' object": "this is a tuple of several values: take it apart first, as in a, b = …",
+    r"Module \[ModuleList\] is missing": "a ModuleList is a list: go through it and call each of its modules",
+    r"before Module.__init__\(\) call": "super().__init__() has to be the first line of __init__",
+}
+"""By what torch or Python says, which is said of nothing else."""
+
+
+def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
+    """Return what an error's text means; "" where nothing has to be added."""
+    text = f"{error.type_name}: {error.message}"
+    line = error.frames[-1].text if error.frames else ""
+    for words, sentence in RAISED.items():
+        if (found := re.search(words, text)) is not None:
+            return sentence if isinstance(sentence, str) else sentence(found, line)
+    return _named_sizes(text, call)
+
+
+_SIZES = re.compile(
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+    r"|Expected size (\d+) but got size (\d+)"
+)
+
+
+def _named_sizes(text: str, call: CallRecord | None) -> str:
+    """Say which axes of the arguments have the sizes that do not fit; each size has to be that of one axis alone."""
+    found = _SIZES.search(text)
+    if found is None or call is None:
+        return ""
+    names: dict[int, set[str]] = {}
+    for value in (*call.args, *call.kwargs.values()):
+        for name, size in (axes_of(value) or {}).items() if is_tensor(value) else ():
+            names.setdefault(size, set()).add(name)
+    one, other = (int(size) for size in found.groups() if size is not None)
+    said = [
+        f"{size} is the size of {next(iter(names[size]))}"
+        for size in (one, other)
+        if len(names.get(size, ())) == 1
+    ]
+    return clean(", ".join(said), WHOLE) if said and one != other else ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A line that does something which no error tells, and the messages of which it may be the reason."""
+
+    words: str
+    """A pattern of the message."""
+    sentence: str
+
+
+def written_in(parts: Sequence[ast.AST]) -> Iterator[Written]:
+    """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
+    cut: set[int] = set()
+    for part in parts:
+        match part:
+            case ast.Assign(
+                [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
+            ):
+                yield Written(
+                    rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
+                    f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
+                    "nn.Parameter(…) around it makes it a parameter",
+                )
+            case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
+                yield Written(
+                    "(?m)^first difference",
+                    f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
+                    "repeat_interleave repeats each row (0 0 1 1)",
+                )
+            case ast.expr() if _cuts(part) and part.lineno not in cut:
+                cut.add(part.lineno)
+                yield Written(
+                    "(?m)^(wrong|no) gradient",
+                    f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
+                )
+            case ast.FunctionDef():
+                yield from _of_zeros(part)
+
+
+def _cuts(node: ast.expr) -> bool:
+    """Tell whether an expression keeps a gradient from what is in it."""
+    match node:
+        case ast.Call(ast.Attribute(_, "detach" | "numpy")) | ast.Attribute(_, "data"):
+            return True
+        case ast.Call(ast.Attribute(ast.Name("torch"), "no_grad" | "inference_mode")):
+            return True
+        case ast.Call(ast.Attribute(ast.Name("torch"), "tensor"), [value, *_]):
+            names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+            return not names <= {"float", "math", "torch"}
+    return False
+
+
+def _shown(node: ast.AST) -> str:
+    return clean(ast.unparse(node), 60)
+
+
+def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
+    """Tell whether a call of `repeat` copies along the first axis alone."""
+    ones = [isinstance(size, ast.Constant) and size.value == 1 for size in (first, *rest)]
+    return bool(rest) and not ones[0] and all(ones[1:])
+
+
+def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
+    """Find where a number that may be left out is asked for its truth, which 0 has not either."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    optional = {
+        argument.arg
+        for argument, default in pairs
+        if isinstance(default, ast.Constant) and default.value is None
+    }
+    for part in ast.walk(function):
+        asked: Sequence[ast.expr] = ()
+        match part:
+            case ast.If(test) | ast.IfExp(test) | ast.While(test):
+                asked = [test]
+            case ast.BoolOp(_, values):
+                asked = values
+            case ast.UnaryOp(ast.Not(), operand):
+                asked = [operand]
+        for name in (value.id for value in asked if isinstance(value, ast.Name) and value.id in optional):
+            yield Written(
+                rf"(?m)^called .*\b{re.escape(name)}=0\b(?!\.)",
+                f"{placed(asked[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
+                f"`{name} is not None`",
+            )
+
+
+def likeliest(found: Sequence[Written], message: str) -> str:
+    """Return the sentences that fit a message, "" where none does."""
+    fitting = dict.fromkeys(one.sentence for one in found if re.search(one.words, message))
+    return listed(list(fitting)[:2]) if fitting else ""
