@@ -61,8 +61,10 @@ def check(home: Path, status: str = "pass", score: float = 4) -> None:
 
 def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Run) -> None:
     result = kata().done()
-    assert "nothing is started" in result.out
+    assert "small exercises that check themselves" in result.out
+    assert "read a lesson, write its functions, watch the checks" in result.out
     assert "next:  kata start 1.1" in result.out
+    kata("start").refused("Begin: kata start 1.1")
 
 
 def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) -> None:
@@ -80,7 +82,10 @@ def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) ->
     assert "1 of 1 passed, 4/4 points" in shown
     assert "Every kata is passed" in shown
     check(home, "fail", 2)
-    assert "✘ failed, passed before" in kata().out
+    shown = kata().out
+    assert "✔ passed, fails now" in shown, "a pass stays a pass"
+    assert "1 of 1 passed, 4/4 points" in shown
+    assert "all    1 of 1 kata, 4 of 4 points" in shown
 
 
 def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(

@@ -29,12 +29,20 @@ from grader.cli.context import (
     trust_option,
 )
 from grader.cli.learner.cells import cells_of, should_judge_cells
-from grader.cli.status import next_step
+from grader.cli.status import completed, how_far, next_step
 from grader.devices import Device
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
 from grader.files import within
-from grader.learner.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
+from grader.learner.workspace import (
+    PROGRESS_FILE,
+    Workspace,
+    changed_blocks,
+    edit_progress,
+    katas_in,
+    locate,
+    record_check,
+)
 from grader.report import FORMATS, Format
 from grader.report.style import console, escape_controls, print_message
 
@@ -388,6 +396,7 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     """Note in the workspace's progress what was found there."""
     space = request.around.workspace
     if space is None:
+        _say_unrecorded(request)
         return
     inside = [target.kata.slug for target in request.targets if space.holds(target.file)]
     ours = [report for report in reports if report.kata in inside]
@@ -398,6 +407,22 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     with edit_progress(space.root) as progress:
         for report in ours:
             record_check(progress, report, code[report.kata])
+
+
+def _say_unrecorded(request: CheckRequest) -> None:
+    """Say that there is nothing to record in, where files are as `kata start` laid them."""
+    laid = [
+        target.kata
+        for target in request.targets
+        if request.content is None
+        and (target.file.absolute().parent.parent.name, target.file.absolute().parent.name)
+        == (target.kata.unit.folder.name, target.kata.slug)
+    ]
+    if laid:
+        note(
+            f"not recorded: there is no {PROGRESS_FILE} here or above; kata start {laid[0].slug} makes one, "
+            "in the folder that holds the unit's"
+        )
 
 
 def _code(file: Path, content: bytes | None) -> dict[str, str]:
@@ -414,6 +439,8 @@ def _code(file: Path, content: bytes | None) -> dict[str, str]:
 
 
 def _show(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
+    if options.from_cells:  # which reads the remarks when it has the document
+        _say_how_to_go_on(reports, request, options)
     if options.annotations is not None:
         from grader.report.annotations import WRITERS
 
@@ -435,15 +462,20 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
             if timed and len(right) == len(reports):
                 which = shlex.join(request.again or timed[:1])
                 print_message(f"  Is it fast, too?  kata check {which} --perf")
-    for_people = options.from_cells or not options.for_programs
-    if (
-        for_people
-        and not (options.partial or options.quiet)
-        and all(report.status == "pass" for report in reports)
-    ):
+    if not options.for_programs:
+        _say_how_to_go_on(reports, request, options)
+
+
+def _say_how_to_go_on(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
+    """Say what a pass has brought and what to type next, and how far that is; in a notebook as remarks, on stderr."""
+    aside = options.from_cells
+    if options.partial or options.quiet:
+        return
+    if all(report.status == "pass" for report in reports):
         if len(reports) == 1:
-            say_at_work(request.targets[0].kata, aside=options.from_cells)
-        say_what_comes_next(request.around, aside=options.from_cells)
+            say_at_work(request.targets[0].kata, aside=aside)
+        say_what_comes_next(request.around, request.targets[-1].kata, aside=aside)
+    say_how_far(request.around, aside=aside)
 
 
 def say_at_work(kata: Kata, *, aside: bool = False) -> None:
@@ -452,12 +484,21 @@ def say_at_work(kata: Kata, *, aside: bool = False) -> None:
         print_message(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
 
 
-def say_what_comes_next(around: LearnerContext, *, aside: bool = False) -> None:
-    """Say what to type after a pass, which is in the progress by now."""
+def say_what_comes_next(around: LearnerContext, passed: Kata, *, aside: bool = False) -> None:
+    """Say what to type after a pass, which is in the progress by now, and what its unit has come to."""
     if around.workspace is not None:
-        step = next_step(around.read_again())
+        place = around.read_again()
+        if done := completed(place, passed.unit):
+            print_message(f"  {done}", stderr=aside)
+        step = next_step(place)
         words = f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}"
         print_message(words, stderr=aside)
+
+
+def say_how_far(around: LearnerContext, *, aside: bool = False) -> None:
+    """Say how much of everything has passed."""
+    if around.workspace is not None:
+        print_message(f"  {how_far(around.read_again())}", stderr=aside)
 
 
 def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:

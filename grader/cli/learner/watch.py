@@ -25,6 +25,7 @@ from grader.cli.learner.check import (
     find_targets,
     remember,
     say_at_work,
+    say_how_far,
     say_what_comes_next,
 )
 from grader.engine.host.bootstrap import start_launcher
@@ -63,6 +64,8 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
 
     One kata is shown at a time; another one is shown only when you press n or p. Torch stays loaded, so a verdict
     takes a fraction of the time that `kata check` takes.
+
+    Keys: r runs again, n and p show the next and the previous kata, h a hint, v everything in full, q quits.
 
     \b
     Example:
@@ -216,7 +219,8 @@ class WatchLoop:
             if self._place + 1 < len(self._request.targets):
                 print_message(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
             else:
-                say_what_comes_next(self._request.around)
+                say_what_comes_next(self._request.around, self._target.kata)
+        say_how_far(self._request.around)
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             print_hanging(self._out, Text(""), Text("   ".join(keys), "dim"))

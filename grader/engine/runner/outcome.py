@@ -269,7 +269,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, StillHangs):
         reason = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
-        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: mend that one first"])
+        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: fix that first"])
     if isinstance(error, WorkerTimeout):
         reason = (
             f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"
