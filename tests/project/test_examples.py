@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import shutil
+import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pytest
 from grader.cli.main import cli
 from grader.commands import FOR_LEARNERS
 from grader.errors import KataError
+from grader.instructor.grading import executors
 from tests import ours
 from tests.conftest import Ran, Run
 from tests.project.test_documentation import COMMANDS as HELPED
@@ -149,3 +153,105 @@ def test_expressions_find_checks(launcher: Any) -> None:
     for what, keyword in sorted(found):
         with suites_of(Catalogue.discover().resolve(what), keyword=keyword) as suites:
             assert any(map(len, suites.values())), f"{what} -k {keyword}"
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
+    '"Lovelace, Ada",1001,S-17,ada,A\n"Hopper, Grace",1002,S-18,grace,B\n"Torvalds, Linus",1003,S-19,linus,B\n'
+)
+SHEET = "<!-- kata: masks -->\n## 1. x\nPosition t predicts token t + 1.\n"
+ELSEWHERE |= {
+    "kata desk": "tests/extras/desk: it serves until it is stopped",
+    "kata gradebook push": "tests/extras/push: it needs an LMS",
+    "kata grade submissions/ --scheduler": "tests/extras/cluster: it needs a cluster",
+    "kata gradebook quiz-results": "tests/extras/questions: it reads what learners answered",
+    **dict.fromkeys(
+        (
+            "kata gradebook undo",
+            "kata gradebook unmark",
+            "kata gradebook withdraw",
+            "kata gradebook revoke ada masks 12",
+        ),
+        "tests/gradebook: their numbers are those of decisions",
+    ),
+    "kata course new --syllabus": "tests/cli/test_course.py: it needs a pack with that syllabus",
+}
+
+
+def a_class(folder: Path, kata: Run) -> None:
+    """An instructor's folder: a course, three learners, what they handed in, tables."""
+    (folder / "canvas.csv").write_text(CANVAS)
+    (folder / "github.csv").write_text(
+        "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
+    )
+    norm = (ROOT / "solutions/9.3-encoder-vs-decoder/layer-norm/layer_norm.py").read_text("utf-8")
+    half = ours.masks("return torch.ones(seq_len, seq_len).triu().bool()")
+
+    def hand_in(place: str, number: int) -> None:
+        for learner, masks in (
+            ("ada", half),
+            ("grace", ours.MASKS + ours.OWN),
+            ("linus", half + "\n# mine\n"),
+        ):
+            work = folder / place / learner
+            work.mkdir(parents=True)
+            (work / "masks.py").write_text(f"{masks}\n# attempt {number}\n")
+            (work / "masked_attention.py").write_text(f"{MASKED}\n# {learner} {number}\n")
+            (work / "layer_norm.py").write_text(f"{norm}\n# {learner} {number}\n")
+            (work / "answers.md").write_text(SHEET)
+
+    for number, place in enumerate(("first", "second", "submissions"), 1):
+        hand_in(place, number)
+    (folder / "masks_final_v3.py").write_text(ours.MASKS)
+    shutil.copytree(folder / "first", folder / "2024/submissions")
+    with zipfile.ZipFile(folder / "week2.zip", "w") as archive:
+        archive.writestr("ada/layer_norm.py", norm)
+    (folder / "oral.csv").write_text("learner,kata,points,comment\ngrace,masks,-2,oral exam\n")
+    (folder / "week1.csv").write_text("learner,kata,question,points,comment\nada,masks,1,0.5,fair\n")
+    weeks = ("week1=9.3.1,9.3.2", "week2=9.3.3", "week3=9.3.1")
+    due = [word for week in ("week1", "week2", "week3") for word in ("--due", f"{week}=2030-10-12T18:00")]
+    course = [word for week in weeks for word in ("--assignment", week)]
+    kata("course", "new", "--roster", "canvas.csv", *course, *due).done()
+    for place in ("first", "second", "submissions"):
+        kata("grade", place).done()
+    shutil.copyfile(folder / "gradebook.sqlite", folder / "last-year.sqlite")
+
+
+@pytest.mark.nightly
+def test_instructors_examples(
+    folder: Path, kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An instructor types each help page in a course of its own."""
+    monkeypatch.setattr(executors, "grading_processes", nullcontext)
+    monkeypatch.setattr("getpass.getuser", lambda: "kim")
+    a_class(folder, kata)
+    wrong = []
+    groups = ("course", "grade", "regrade", "gradebook", "report", "similar")
+    for place, name in enumerate(name for name in HELPED if name.split()[1] in groups):
+        for number, command in enumerate(examples(name)):
+            if any(command.startswith(other) for other in ELSEWHERE):
+                continue
+            if number == 0 or "course new" in command:
+                shutil.copytree(folder, here := tmp_path / f"{place}-{number}")
+                monkeypatch.chdir(here)
+            if "course new" in command:
+                (here / "course.toml").unlink()
+            ran = kata(*shlex.split(command)[1:])
+            if ran.code:
+                wrong.append(f"{command}\n{ran.text}")
+    assert wrong == []
+
+
+@pytest.mark.nightly
+def test_authors_examples(folder: Path, kata: Run) -> None:
+    """An author types the help pages of a pack that `kata pack new` has written, and bundles ours."""
+    for name in (
+        "kata pack new",
+        "kata pack asked",
+        "kata pack bundle",
+        "kata pack mistake",
+        "kata pack build",
+    ):
+        for command in examples(name):
+            kata(*shlex.split(command)[1:]).done()
+    assert list(folder.glob("tasks/*/task.toml"))
