@@ -36,7 +36,9 @@ def users_folder(variable: str, otherwise: str) -> Path:
     try:
         return Path.home() / otherwise
     except RuntimeError as error:
-        raise UsageError("This user has no home folder.", f"Say where: {variable}=FOLDER, or HOME=FOLDER.") from error
+        raise UsageError(
+            "This user has no home folder.", f"Say where: {variable}=FOLDER, or HOME=FOLDER."
+        ) from error
 
 
 @contextmanager

@@ -14,7 +14,8 @@ ERRORS = {
     "p = torch.nn.Parameter(x.clone()); p += x; return p": "which gradients are wanted for",
     "return x if x > 0 else -x": "&, |, ~, torch.where and torch.maximum work on each number",
     "y = x.reshape(2, 2, 3); return torch.nn.functional.cross_entropy(y, y[:, :, 0].long())": "classes on axis 1",
-    "return x.long().softmax(-1)": "works on fractions",
+    "return x.long().softmax(-1)": "turn the tensor with .float() first",
+    "return x & x": "work on True and False and on whole numbers",
     "p = torch.nn.Parameter(x.clone()); return p.numpy()": "NumPy lets no gradient through",
     "return x.size[0] + x": "a method is called with ( ), not [ ]",
     "return (x, x).sum()": "take it apart first",
@@ -88,6 +89,14 @@ def test_copies_in_a_row(bench: Bench) -> None:
         expect(submission.thing(x)).close_to(x.repeat_interleave(2, 0))
     """
     assert "repeat_interleave repeats each row" in likely(bench, "return x.repeat(2, 1)", asks=asks)
+
+
+def test_what_is_certain_is_said_before_what_a_check_supposes(bench: Bench) -> None:
+    asks = (
+        "from grader.checks import supposing\nx = draw.normal(row=4, column=3)\n"
+        "with supposing('it counts padding'):\n    expect(submission.thing(x, pad_id=0)).close_to(x + 1)"
+    )
+    assert "takes pad_id=0 for left out" in likely(bench, "return x + 1 if pad_id else x", asks=asks)
 
 
 def test_a_riddle_is_no_cause() -> None:

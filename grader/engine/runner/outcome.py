@@ -27,7 +27,7 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
-from grader.engine.runner.riddles import riddle_of
+from grader.engine.runner.riddles import Written, riddle_of
 from grader.errors import PackError
 from grader.report.report import CheckReport, CheckStatus, Location, Measured
 
@@ -104,6 +104,8 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
+    fact: str = ""
+    """A line that brings it about for certain, which no name or cause says as well."""
     riddle: str = ""
     """What an error's text or a line means, where neither a mistake nor a cause is known; marks do not go by it."""
     raised_at: str = ""
@@ -171,7 +173,7 @@ def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
         message=outcome.message,
         location=outcome.location,
         misconception=outcome.mistake or None,
-        likely=outcome.says or outcome.cause or outcome.riddle or None,
+        likely=outcome.fact or outcome.says or outcome.cause or outcome.riddle or None,
         output=outcome.ran.output,
         same_mistake=outcome.same_mistake or UNSET,
         redrawn=outcome.ran.redrawn or UNSET,
@@ -197,7 +199,7 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
-    likely: Callable[[str, str], str] = lambda name, message: ""
+    likely: Callable[[str, str], Written | None] = lambda name, message: None
     """Which lines of it likely bring such a failure about."""
 
 
@@ -214,11 +216,12 @@ def judge(
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
     message = outcome.message or ""
-    riddle = wording.likely(call.root, message)
-    if isinstance(error, SubmissionRaised):
-        riddle = riddle_of(error, call) or riddle
+    written = wording.likely(call.root, message)
+    fact = written.sentence if written is not None and written.certain else ""
+    riddle = riddle_of(error, call) if isinstance(error, SubmissionRaised) else ""
+    riddle = riddle or (written.sentence if written is not None else "")
     found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
-    return replace(outcome, lines=[*outcome.lines, *found], riddle=riddle)
+    return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
 
 
 def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:

@@ -69,7 +69,7 @@ RAISED: Mapping[str, Sentence] = {
         "NumPy lets no gradient through, and .detach() before it only hides that: stay in torch"
     ),
     "index out of range in self": (
-        "a token or a position is below 0, or not below the number of rows of the table that it is looked up in"
+        "an index is below 0, or not below the number of rows that it is looked up in: a token, or a position"
     ),
     "one of the following scalar types: Long, Int|tensors used as indices must be long|applicable to index tensor": (
         "what is looked up by is of whole numbers: make it with dtype=torch.long, or turn it with .long()"
@@ -80,15 +80,23 @@ RAISED: Mapping[str, Sentence] = {
     ),
     r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)": _of_sizes,
     r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]": _of_axes,
-    "not implemented for '(Long|Int|Bool|Byte)'|could not infer output dtype. Input dtype must be|"
+    "bitwise_.* not implemented for '(Float|Double|Half|BFloat16)'": (
+        "&, |, ^ and ~ work on True and False and on whole numbers: compare first, as in mask == 1"
+    ),
+    "not implemented for '(Long|Int|Bool|Byte)'|could not infer output dtype. Input dtype must be": (
+        "torch does not have this for whole numbers or for True and False: turn the tensor with .float() first"
+    ),
+    "not implemented for '(Half|BFloat16)'": (
+        "torch does not have this for so few digits here: compute it with .float(), and turn the result back"
+    ),
     "can't be cast to the desired output type (Long|Int|Bool|Byte)": (
-        "this works on fractions, and the tensor is of whole numbers or of yes and no: turn it with .float() first"
+        "what is computed in place has fractions, which this tensor cannot hold: turn it with .float() first"
     ),
     "masked_fill_? only supports boolean masks|expected condition to be a boolean tensor": (
         "the mask is of numbers here: compare it, as in mask == 0, or turn it with .bool()"
     ),
-    "cannot be converted to type .*without overflow": (
-        "the number is too large for this dtype: float('-inf'), or torch.finfo(x.dtype).min, fits any"
+    "cannot be converted to type .*(Half|BFloat16|float) without overflow": (
+        "the number is too large for this dtype: float('-inf'), or torch.finfo(x.dtype).min, fits"
     ),
     "probability tensor contains either": (
         "multinomial takes probabilities: a softmax makes them of logits, but not of a row that is -inf all over or "
@@ -97,11 +105,14 @@ RAISED: Mapping[str, Sentence] = {
     "'builtin_function_or_method' object is not subscriptable": "a method is called with ( ), not [ ]: x.size(0)",
     "'torch.Size' object is not callable": "x.shape is not a method: x.shape[0] is the first size",
     "'NoneType' (object|and)|and 'NoneType'": (
-        "one value here is None: what was left out of a call, or what a function without return gives"
+        "one value here is None, such as an argument that was left out, or what a function without return gives"
     ),
     "^AttributeError: 'tuple' object": "this is a tuple of several values: take it apart first, as in a, b = …",
+    r"must be Tensor, not (int|float)": (
+        "torch's functions take tensors, and this is one number: math has functions for it"
+    ),
     r"Module \[ModuleList\] is missing": "a ModuleList is a list: go through it and call each of its modules",
-    r"before Module.__init__\(\) call": "super().__init__() has to be the first line of __init__",
+    r"before Module.__init__\(\) call": "super().__init__() has to come before this line",
 }
 """By what torch or Python says, which is said of nothing else."""
 
@@ -148,6 +159,8 @@ class Written:
     words: str
     """A pattern of the message."""
     sentence: str
+    certain: bool = False
+    """Whether it is the reason of such a failure, whatever else may be."""
 
 
 def written_in(parts: Sequence[ast.AST]) -> Iterator[Written]:
@@ -162,6 +175,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Written]:
                     rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
                     f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
                     "nn.Parameter(…) around it makes it a parameter",
+                    certain=True,
                 )
             case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
                 yield Written(
@@ -229,10 +243,13 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
                 rf"(?m)^called .*\b{re.escape(name)}=0\b(?!\.)",
                 f"{placed(asked[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
                 f"`{name} is not None`",
+                certain=True,
             )
 
 
-def likeliest(found: Sequence[Written], message: str) -> str:
-    """Return the sentences that fit a message, "" where none does."""
-    fitting = dict.fromkeys(one.sentence for one in found if re.search(one.words, message))
-    return listed(list(fitting)[:2]) if fitting else ""
+def likeliest(found: Sequence[Written], message: str) -> Written | None:
+    """Return what fits a message: what is certain, else what may be the reason; of several two."""
+    fitting = [written for written in found if re.search(written.words, message)]
+    chosen = [written for written in fitting if written.certain] or fitting
+    sentences = list(dict.fromkeys(written.sentence for written in chosen))
+    return Written("", listed(sentences[:2]), chosen[0].certain) if chosen else None

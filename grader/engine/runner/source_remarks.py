@@ -125,7 +125,7 @@ class SourceRemarks:
             found += self._about.get(reached, ())
         return list(dict.fromkeys(found))[:MOST]
 
-    def likely(self, name: str, message: str) -> str:
+    def likely(self, name: str, message: str) -> Written | None:
         """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
         ran = self._reached(name)
         return likeliest([written for owner, written in self._written if owner in ran], message)
