@@ -27,6 +27,8 @@ Sentence = str | Callable[[re.Match[str], str], str]
 def _of_one_number(found: re.Match[str], line: str) -> str:
     """Name torch's function where one of math's got a tensor."""
     used = re.search(r"\bmath\.(\w+)", line)
+    if "torch.tensor(" in line:
+        return "torch.tensor([…]) is made of numbers; torch.stack([…]) makes one tensor of several"
     if used and hasattr(torch, used[1]):
         return f"math.{used[1]} takes one number; torch.{used[1]} takes a whole tensor"
     return "Python's float, int, round, range and math take one number each, and this tensor holds several"
@@ -45,20 +47,21 @@ def _of_targets(found: re.Match[str], line: str) -> str:
 
 
 def _of_axes(found: re.Match[str], line: str) -> str:
-    last = int(found[1])
-    return f"this tensor has {last + 1} axes, counted from 0 to {last}; -1 is the last one"
+    return f"axes are counted from 0, and -1 is the last one: here from {found[1]} to {found[2]}"
 
 
 RAISED: Mapping[str, Sentence] = {
     "leaf Variable that requires grad": (
-        "+=, an assignment into it and what ends in _ write into the tensor itself, which gradients are wanted for: "
-        "make a new one, such as x = x + y"
+        "+=, an assignment into it and what ends in _ write into a tensor that gradients are wanted for: make a new one, "
+        "or, where it has to be written (an optimizer's step, a first value), write under torch.no_grad()"
     ),
-    "only one element tensors can be converted|elements cannot be converted to Scalar|doesn't define __round__|"
-    "integer tensors of a single element": _of_one_number,
+    "only one element tensors can be converted|doesn't define __round__|integer tensors of a single element": (
+        _of_one_number
+    ),
+    "elements cannot be converted to Scalar": ".item() gives one number, and this tensor holds several",
     "Boolean value of Tensor with more than one value": (
         "if, and, or, not and max want one yes or no, and this tensor holds several: &, |, ~, torch.where and "
-        "torch.maximum work on each number"
+        "torch.maximum work on each number, and `is None` asks whether there is one"
     ),
     r"Expected target size \[": (
         "cross_entropy wants the classes on axis 1: flatten the positions of both first, as in "
@@ -79,7 +82,7 @@ RAISED: Mapping[str, Sentence] = {
         "either .backward() is called twice on one result, or something that an earlier step computed is used again"
     ),
     r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)": _of_sizes,
-    r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]": _of_axes,
+    r"Dimension out of range \(expected to be in range of \[(-\d+), (-?\d+)\]": _of_axes,
     "bitwise_.* not implemented for '(Float|Double|Half|BFloat16)'": (
         "&, |, ^ and ~ work on True and False and on whole numbers: compare first, as in mask == 1"
     ),
@@ -102,7 +105,7 @@ RAISED: Mapping[str, Sentence] = {
         "multinomial takes probabilities: a softmax makes them of logits, but not of a row that is -inf all over or "
         "holds NaN"
     ),
-    "'builtin_function_or_method' object is not subscriptable": "a method is called with ( ), not [ ]: x.size(0)",
+    "'builtin_function_or_method' object is not subscriptable": "a function is called with ( ), not [ ]: x.size(0), len(x)",
     "'torch.Size' object is not callable": "x.shape is not a method: x.shape[0] is the first size",
     "'NoneType' (object|and)|and 'NoneType'": (
         "one value here is None, such as an argument that was left out, or what a function without return gives"
