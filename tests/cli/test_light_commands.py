@@ -586,7 +586,8 @@ def test_a_unit_says_what_it_comes_to_before_and_after(
     unit = tmp_path / "pack" / "1.1-sorting" / "unit.toml"
     unit.write_text(unit.read_text() + 'outcome = "a sort of your own"\n')
     monkeypatch.setenv("KATA_PACKS", str(tmp_path / "pack"))
-    assert "at its end you have a sort of your own" in kata("start", "1.1").out
+    assert "at its end you have a sort of your own" in kata("start", "insertion-sort").out
+    assert "at its end" not in kata("start", "1.1").out
     assert "complete" not in kata().out
     check(home)
     assert "Unit 1.1 is complete: you have a sort of your own" in kata().out

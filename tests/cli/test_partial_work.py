@@ -103,6 +103,17 @@ def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
     assert kata("list", "--json").json["units"][2]["katas"][0]["status"] == "in_progress"
 
 
+def test_where_nothing_is_recorded_that_is_said(
+    kata: Run, stub: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "kata-progress.json").unlink()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    told = kata("check", "masks").text
+    assert "not recorded: there is no kata-progress.json here or above; kata start masks makes one" in told
+    (folder / "masks.py").write_text(ours.MASKS)
+    assert "not recorded" not in kata("check", "masks.py").text, "a file anywhere is checked as it is"
+
+
 @pytest.mark.parametrize("columns", [50, 60, 80, 100])
 def test_what_is_typed_is_whole_however_narrow_the_terminal(
     kata: Run, stub: Path, monkeypatch: pytest.MonkeyPatch, columns: int

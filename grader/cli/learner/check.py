@@ -222,8 +222,8 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
         # What a notebook has run comes on stdin; judged is that, or else what is saved.
         content = _read_stdin()
         chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
-        note(reason)
         request = with_content(what, around, content) if chosen else find_targets(what, around)
+        note(reason)
     elif options.from_stdin:
         request = with_content(what, around, _read_stdin())
     else:

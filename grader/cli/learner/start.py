@@ -117,6 +117,8 @@ def start(id_: str | None, as_json: bool, options: StartOptions) -> None:
     blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
     policy = policy_of(space.root)
+    before = load_progress(space.root)
+    fresh = all(before.get(kata.slug).started is None for kata in katas[0].unit.katas)
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
     if own:
         space.note_as_own()
@@ -144,7 +146,7 @@ def start(id_: str | None, as_json: bool, options: StartOptions) -> None:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([begun for begun in started if begun.unopened], closed, space)
     first = started[0]
-    if not by_name and (leads := goal(first.kata.unit)):
+    if fresh and (leads := goal(first.kata.unit)):
         print_message(f"\nat its end you have {leads}")
     again = "as you left it; continue with" if all(begun.resumed for begun in started) else "edit"
     print_message(f"\n{again} {shown(first.submission, folder)}")

@@ -52,8 +52,8 @@ def _of_axes(found: re.Match[str], line: str) -> str:
 
 RAISED: Mapping[str, Sentence] = {
     "leaf Variable that requires grad": (
-        "+=, an assignment into it and what ends in _ write into a tensor that gradients are wanted for: make a new one, "
-        "or, where it has to be written (an optimizer's step, a first value), write under torch.no_grad()"
+        "+=, an assignment into it and what ends in _ write into a tensor that gradients are wanted for: make a new "
+        "one, or, where it has to be written (an optimizer's step, a first value), write under torch.no_grad()"
     ),
     "only one element tensors can be converted|doesn't define __round__|integer tensors of a single element": (
         _of_one_number
@@ -105,7 +105,7 @@ RAISED: Mapping[str, Sentence] = {
         "multinomial takes probabilities: a softmax makes them of logits, but not of a row that is -inf all over or "
         "holds NaN"
     ),
-    "'builtin_function_or_method' object is not subscriptable": "a function is called with ( ), not [ ]: x.size(0), len(x)",
+    "'builtin_function_or_method' object is not subscriptable": "a function is called with ( ), not [ ]: x.size(0)",
     "'torch.Size' object is not callable": "x.shape is not a method: x.shape[0] is the first size",
     "'NoneType' (object|and)|and 'NoneType'": (
         "one value here is None, such as an argument that was left out, or what a function without return gives"
