@@ -23,6 +23,24 @@ def write_atomic(path: Path, data: bytes | str) -> None:
         file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
 
+def users_folder(variable: str, otherwise: str) -> Path:
+    """Return a folder of the user's own: what an environment's variable names, else one below the home.
+
+    Raises:
+        UsageError: there is neither, as for a user of a container that has no name.
+    """
+    named = os.environ.get(variable, "")
+    # The specification ignores relative paths: they would depend on where a command runs.
+    if os.path.isabs(named):
+        return Path(named)
+    try:
+        return Path.home() / otherwise
+    except RuntimeError as error:
+        raise UsageError(
+            "This user has no home folder.", f"Say where: {variable}=FOLDER, or HOME=FOLDER."
+        ) from error
+
+
 @contextmanager
 def atomic_open(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.

@@ -38,6 +38,16 @@ def counted(count: float, noun: str) -> str:
     return f"{count:g} {noun if count == 1 else plural(noun)}"
 
 
+def hours(minutes: float) -> str:
+    """Return minutes as people say them.
+
+    >>> hours(55), hours(120), hours(610)
+    ('55 min', '2 h', '10 h 10 min')
+    """
+    whole, rest = divmod(round(minutes), 60)
+    return " ".join([*([f"{whole} h"] if whole else []), *([f"{rest} min"] if rest or not whole else [])])
+
+
 def whole_number(text: str) -> int | None:
     """Return the whole number that a text of at most nine digits is; None for anything else.
 

@@ -159,6 +159,8 @@ class UnitFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     number: Number
     title: Sentence
     summary: Sentence
+    outcome: Sentence | None = None
+    """What a learner has at its end, said when it begins and when it is complete."""
 
 
 class PackFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -166,4 +168,6 @@ class PackFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
     name: Slug
     title: Sentence
+    begin: Annotated[str, Meta(description="the number or the slug of a kata or unit")] | None = None
+    """Where a newcomer begins; the first unit unless it says so."""
     version: Annotated[str, Meta(pattern=r"^\d+\.\d+(\.\d+)?$", description="e.g. 1.0")]

@@ -224,6 +224,8 @@ class Unit:
     folder: Path
     pack: Pack = field(repr=False)
     katas: tuple[Kata, ...] = ()
+    outcome: str = ""
+    """What a learner has at its end."""
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -246,6 +248,8 @@ class Pack:
     root: Path
     solutions: Path | None
     units: tuple[Unit, ...] = ()
+    begin: str = ""
+    """The kata or unit that a newcomer begins with; "" for the first one."""
 
     @property
     def katas(self) -> tuple[Kata, ...]:

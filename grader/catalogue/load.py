@@ -50,7 +50,9 @@ def load_pack(folder: Path) -> Pack:
     for entry in unit_folders:
         if _UNIT_FOLDER.fullmatch(entry.name) is None:
             raise PackError(f"{entry}: a unit's folder is its number and its slug, such as `1.1-sorting`.")
-    pack = Pack(data.name, data.title, data.version, root, _solutions(root, unit_folders))
+    pack = Pack(
+        data.name, data.title, data.version, root, _solutions(root, unit_folders), begin=data.begin or ""
+    )
     units = tuple(sorted((_load_unit(entry, pack) for entry in unit_folders), key=lambda unit: unit.key))
     if not units:
         raise PackError(
@@ -66,6 +68,11 @@ def load_pack(folder: Path) -> Pack:
     # A submission is recognised by its file's name, wherever it lies.
     _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
+    known = [name for item in (*units, *katas) for name in (item.number, item.slug)]
+    if pack.begin and pack.begin not in known:
+        raise PackError(
+            f"{root / PACK_FILE}: `begin` names {pack.begin}, which is not a unit or kata of this pack."
+        )
     return pack
 
 
@@ -113,7 +120,9 @@ def _load_unit(folder: Path, pack: Pack) -> Unit:
         raise PackError(
             f"{path}: `number` is {data.number}, but the folder is called {folder.name}; the two must agree."
         )
-    unit = Unit(data.number, named["slug"], data.title, data.summary, folder, pack)
+    unit = Unit(
+        data.number, named["slug"], data.title, data.summary, folder, pack, outcome=data.outcome or ""
+    )
     _require_file(unit.lesson, "the unit's lesson")
     loaded = (_load_kata(entry, unit) for entry in _subfolders(folder) if entry.name not in _OTHER_FOLDERS)
     katas = tuple(sorted(loaded, key=lambda kata: kata.key))

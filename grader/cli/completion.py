@@ -9,7 +9,7 @@ import click
 
 from grader.cli.context import note
 from grader.errors import UsageError
-from grader.files import write_atomic
+from grader.files import users_folder, write_atomic
 
 SHELLS = ("bash", "zsh", "fish")
 _MARK = "# Kata completes IDs and options. Written by: kata completion --install"
@@ -61,18 +61,13 @@ def completion(shell: str | None, install: bool) -> None:
 def _folder(shell: str) -> Path:
     """Return where a shell looks for the completion of a command that it has not completed yet."""
     if shell == "fish":
-        return _base("XDG_CONFIG_HOME", ".config") / "fish" / "completions"
-    return _base("XDG_DATA_HOME", ".local/share") / "bash-completion" / "completions"
-
-
-def _base(variable: str, otherwise: str) -> Path:
-    named = os.environ.get(variable, "")
-    return Path(named) if os.path.isabs(named) else Path.home() / otherwise
+        return users_folder("XDG_CONFIG_HOME", ".config") / "fish" / "completions"
+    return users_folder("XDG_DATA_HOME", ".local/share") / "bash-completion" / "completions"
 
 
 def _install_for_zsh() -> None:
     """Add one line to .zshrc, once: zsh looks for completions in no folder of a user's own."""
-    file = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
+    file = users_folder("ZDOTDIR", "") / ".zshrc"
     try:
         before = file.read_text(encoding="utf-8") if file.exists() else ""
     except (OSError, ValueError) as error:

@@ -17,20 +17,26 @@ from grader.catalogue import Catalogue, Kata, Unit
 from grader.errors import UsageError
 from grader.files import atomic_open
 from grader.learner.workspace import (
+    PROGRESS_FILE,
     KataProgress,
     Progress,
     Workspace,
+    edit_progress,
     find_workspace,
     kata_around,
     load_progress,
+    lost_workspace,
+    now,
     require_workspace,
     unit_around,
 )
 from grader.report.report import WRONG
 from grader.report.style import console, escape_controls, print_message
+from grader.words import counted
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+    from rich.console import Console
 
 SCHEMA = 1
 
@@ -39,9 +45,19 @@ json_option: Callable[[Any], Any] = click.option(
 )
 
 
+class SeedType(click.ParamType):
+    """A whole number that a generator takes; its bounds are said to who exceeds them, and not in every help page."""
+
+    name = "integer"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """Return the number."""
+        return click.IntRange(0, 2**53 - 1).convert(value, parameter, context)
+
+
 seed_option: Callable[[Any], Any] = click.option(
     "--seed",
-    type=click.IntRange(0, 2**53 - 1),
+    type=SeedType(),
     default=0,
     show_default=True,
     help="Seed of the random inputs.",
@@ -194,8 +210,27 @@ def here() -> LearnerContext:
         PackError: a pack is broken.
         UsageError: the progress file is damaged, or the folder is gone.
     """
-    folder = current_folder()
-    return LearnerContext(Catalogue.discover(), folder, find_workspace(folder), Progress()).read_again()
+    folder, catalogue = current_folder(), Catalogue.discover()
+    space = find_workspace(folder) or _begun_again(folder, catalogue)
+    return LearnerContext(catalogue, folder, space, Progress()).read_again()
+
+
+def _begun_again(folder: Path, catalogue: Catalogue) -> Workspace | None:
+    """Give a workspace that has lost its progress a new one, of the katas that are there; None where that is not so."""
+    space = lost_workspace(folder)
+    if space is None:
+        return None
+    katas = [kata for kata in catalogue.katas if space.kata_folder(kata).is_dir()]
+    if not katas:
+        return None
+    with edit_progress(space.root) as progress:
+        for kata in katas:
+            progress.of(kata.slug).started = now()
+    note(
+        f"{space.root / PROGRESS_FILE} is gone, and with it what was recorded; made again with "
+        f"{counted(len(katas), 'kata')}. kata check records what passes"
+    )
+    return space
 
 
 def current_folder() -> Path:
@@ -257,15 +292,18 @@ def print_markdown(text: str, *, paged: bool = False) -> None:
     # it leads should be readable before it is followed.
     with out.use_theme(Theme({"markdown.code": "bold cyan"})), out.capture() as shown:
         out.print(Markdown(escape_controls(text), code_theme="ansi_dark", hyperlinks=False))
-    rendered = shown.get()
+    _print_rendered(shown.get(), out, paged=paged)
+
+
+def _print_rendered(rendered: str, out: Console, *, paged: bool) -> None:
     if paged and sys.stdin.isatty() and rendered.count("\n") >= out.height:
         click.echo_via_pager(rendered)  # with colours where the pager shows them: click asks LESS for that
     else:
         click.echo(rendered, nl=False)
 
 
-def print_python(source: str) -> None:
-    """Print Python code: coloured on a terminal, as it is elsewhere."""
+def print_python(source: str, *, paged: bool = False) -> None:
+    """Print Python code: coloured on a terminal, as it is elsewhere; `paged` as in `print_markdown`."""
     out = console()
     if not out.is_terminal:
         click.echo(escape_controls(source).rstrip("\n"))
@@ -277,7 +315,9 @@ def print_python(source: str) -> None:
     )
     code.rstrip()
     # Its lines are Python's: neither broken nor cut, the terminal itself may fold what is too long for it.
-    out.print(code, no_wrap=True, overflow="ignore", crop=False)
+    with out.capture() as shown:
+        out.print(code, no_wrap=True, overflow="ignore", crop=False)
+    _print_rendered(shown.get(), out, paged=paged)
 
 
 def note(text: str) -> None:

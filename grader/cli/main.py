@@ -43,15 +43,15 @@ class KataGroup(click.Group):
         return list(COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List what learners type first, and what instructors and authors do under a heading of its own."""
-        rows: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
-        found = {name: load(target) for name, target in (COMMANDS | others()).items()}
-        room = formatter.width - 6 - max(map(len, found))
-        for name, command in found.items():
-            rows[name in FOR_OTHERS].append((name, command.get_short_help_str(room)))
-        for title, which in (("Commands", False), ("For instructors and authors", True)):
-            with formatter.section(title):
-                formatter.write_dl(rows[which])
+        """List what learners type, and name what instructors and authors do."""
+        learners = {name: target for name, target in (COMMANDS | others()).items() if name not in FOR_OTHERS}
+        room = formatter.width - 6 - max(map(len, learners))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, load(target).get_short_help_str(room)) for name, target in learners.items()]
+            )
+        with formatter.section("For instructors and authors, each with --help"):
+            formatter.write_text(", ".join(name for name in COMMANDS if name in FOR_OTHERS))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""

@@ -35,6 +35,49 @@ EVERY_S = 10.0
 """Off a terminal, a line this often."""
 
 
+SILENT_S = 2.0
+"""For so long nobody is told what is waited for: most verdicts are there by then."""
+
+
+class Waiting:
+    """What a terminal shows while katas are checked: which of several it is, and what takes longer than a moment."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._head, self._title, self._limit, self._since = "", "", 0.0, time.monotonic()
+
+    def kata(self, number: int, name: str) -> None:
+        """Note which kata comes now."""
+        self._head = f"{number} of {self._total}  {name}" if self._total > 1 else ""
+        self.check("", 0.0)
+
+    def check(self, title: str, limit: float) -> None:
+        """Note what runs now, and how many seconds it may take."""
+        self._title, self._limit, self._since = title, limit, time.monotonic()
+
+    def __rich__(self) -> Text:
+        """Draw it as it is at this moment: a thread draws anew, while the check waits."""
+        seconds = time.monotonic() - self._since
+        slow = (
+            f"{self._title} … {seconds:.0f} s of {self._limit:g}"
+            if self._title and seconds >= SILENT_S
+            else ""
+        )
+        text = "   ".join(part for part in (self._head, escape_controls(slow)) if part)
+        return Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def waiting(total: int) -> Iterator[Waiting]:
+    """Show on a terminal what is waited for while the block runs; elsewhere nothing."""
+    err, shown = console(stderr=True), Waiting(total)
+    if not (total and err.is_terminal):
+        yield shown
+        return
+    with Live(shown, console=err, transient=True):
+        yield shown
+
+
 @contextmanager
 def watching(total: int, where: str) -> Iterator[Watch]:
     """Show progress on stderr while the block runs; the block calls what it gets after every row."""

@@ -12,17 +12,20 @@ from grader.catalogue import Kata, Unit
 from grader.cli.context import LearnerContext, here, json_option, print_json, shown
 from grader.errors import UsageError
 from grader.learner.workspace import locate
+from grader.report.report import KataStatus
 from grader.report.style import (
     STATUS_STYLES,
     bar,
     console,
     never_cut,
     never_split_words,
+    out_of,
     points,
     print_hanging,
     safe_text,
     status_text,
 )
+from grader.words import counted, hours
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +76,8 @@ def status(*, as_json: bool) -> None:
 def next_step(place: LearnerContext) -> NextStep:
     """Return what to type next: go on with this kata, this unit, or begin another."""
     kata = place.next_kata()
+    if place.current_unit() is None and (begin := _beginning(place)) is not None:
+        return NextStep(f"kata start {begin.slug if isinstance(begin, Kata) else begin.number}", begin.title)
     if kata is None:
         return NextStep(None, "Every kata is passed. Nothing is left to do here.")
     entry = place.entry(kata)
@@ -85,6 +90,12 @@ def next_step(place: LearnerContext) -> NextStep:
     if entry.attempts == 0:
         return NextStep(f"kata check {kata.slug}", f"when you have edited {_file(place, kata)}")
     return NextStep(f"kata check {kata.slug}", f"stuck? kata hint {kata.slug}")
+
+
+def _beginning(place: LearnerContext) -> Unit | Kata | None:
+    """Return what the pack begins with, where it says so."""
+    names = [pack.begin for pack in place.catalogue.packs if pack.begin]
+    return place.catalogue.find(names[0])[0] if names else None
 
 
 def describe(place: LearnerContext, kata: Kata) -> dict[str, Any]:
@@ -109,29 +120,74 @@ def describe(place: LearnerContext, kata: Kata) -> dict[str, Any]:
     }
 
 
+_NOW: dict[KataStatus, str] = {
+    "fail": "fails now",
+    "error": "does not run now",
+    "timeout": "does not answer now",
+    "in_progress": "in progress again",
+    "not_started": "begun again",
+    "missing": "no file now",
+}
+"""What a kata is that has passed before."""
+
+
+def lasting_status(place: LearnerContext, kata: Kata) -> KataStatus:
+    """Return a kata's status as progress counts it: a pass stays a pass."""
+    entry = place.entry(kata)
+    return entry.status if entry.passed is None else "pass"
+
+
 def status_words(place: LearnerContext, kata: Kata) -> str | None:
     """Return the words next to the glyph, if one word would hide something, else None."""
     entry = place.entry(kata)
     extra = []
-    if entry.passed is not None and entry.status != "pass":
-        extra.append("passed before")
-    best = min(entry.best, kata.points)
-    if best > entry.score:
-        extra.append(f"best {points(best)}")
+    if entry.passed is not None and entry.status in _NOW:
+        extra.append(_NOW[entry.status])
+    elif entry.passed is None and best_of(place, kata) > entry.score:
+        extra.append(f"{points(min(entry.score, kata.points))} now")
     if entry.gave_up is not None:
         extra.append("solution shown")
-    return ", ".join([STATUS_STYLES[entry.status].word, *extra]) if extra else None
+    return ", ".join([STATUS_STYLES[lasting_status(place, kata)].word, *extra]) if extra else None
 
 
-def score_of(place: LearnerContext, kata: Kata) -> float:
-    """Return the points of the latest check, as `kata check` gave them."""
-    return min(place.entry(kata).score, kata.points)  # one from before speed was kept apart may be more
+def best_of(place: LearnerContext, kata: Kata) -> float:
+    """Return the most points that a check has given: progress only grows."""
+    return min(place.entry(kata).best, kata.points)  # one from before speed was kept apart may be more
 
 
 def passed_summary(place: LearnerContext, unit: Unit) -> str:
-    """Say how many katas of a unit passed when they were checked last, as `kata check` counts them."""
-    passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
+    """Say how many katas of a unit have passed."""
+    passed = sum(place.entry(kata).passed is not None for kata in unit.katas)
     return f"{passed} of {len(unit.katas)} passed"
+
+
+def how_far(place: LearnerContext) -> str:
+    """Say how many of all katas have passed, and how many points that is."""
+    katas = place.catalogue.katas
+    passed = sum(place.entry(kata).passed is not None for kata in katas)
+    score, whole = sum(best_of(place, kata) for kata in katas), sum(kata.points for kata in katas)
+    return f"{passed} of {counted(len(katas), 'kata')}, {out_of(score, whole)}"
+
+
+def completed(place: LearnerContext, unit: Unit) -> str:
+    """Say what somebody has who has passed all of a unit; "" as long as one is left."""
+    if any(place.entry(kata).passed is None for kata in unit.katas):
+        return ""
+    shown = [*([unit.number] if (unit.folder / "demo.py").is_file() else []), *_demos(unit)]
+    at_work = f". On your code:  kata demo {shown[0]}" if shown else ""
+    return f"Unit {unit.number} is complete{f': you have {unit.outcome}' if unit.outcome else ''}{at_work}"
+
+
+def goal(unit: Unit) -> str:
+    """Say what a unit leads to, before it is begun."""
+    demos = _demos(unit)
+    now = f". Seen now, on our code:  kata demo {demos[0]}" if demos else ""
+    return f"{unit.outcome}{now}" if unit.outcome else ""
+
+
+def _demos(unit: Unit) -> list[str]:
+    """Return the katas of a unit that can be shown at work, the last first: it is made of the others."""
+    return [kata.slug for kata in reversed(unit.katas) if (kata.folder / "demo.py").is_file()]
 
 
 def _file(place: LearnerContext, kata: Kata) -> str:
@@ -150,20 +206,19 @@ def _print_unit(place: LearnerContext, unit: Unit) -> None:
     from rich.text import Text
 
     out = console()
-    passed = sum(place.entry(kata).status == "pass" for kata in unit.katas)
-    score = sum(score_of(place, kata) for kata in unit.katas)
+    passed = sum(place.entry(kata).passed is not None for kata in unit.katas)
+    score = sum(best_of(place, kata) for kata in unit.katas)
     whole = sum(kata.points for kata in unit.katas)
     print_hanging(out, safe_text(f"{unit.number}  ", "bold"), safe_text(unit.title, "bold"))
     body = Text(f"{passed_summary(place, unit)}, {points(score, whole)} points")
     print_hanging(out, bar(passed, len(unit.katas), out).append("  "), body)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for kata in unit.katas:
-        entry = place.entry(kata)
         table.add_row(
             Text(f"  {kata.number}"),
             Text(kata.slug),
-            Text(points(score_of(place, kata), kata.points), justify="right"),
-            status_text(entry.status, out, word=status_words(place, kata)),
+            Text(points(best_of(place, kata), kata.points), justify="right"),
+            status_text(lasting_status(place, kata), out, word=status_words(place, kata)),
         )
     never_cut(table, 0, 1, 2)
     never_split_words(table, 3)
@@ -174,29 +229,23 @@ def _print_unit(place: LearnerContext, unit: Unit) -> None:
             continue
         line = f"{other.number}  {other.title}: {passed_summary(place, other)}"
         print_hanging(out, safe_text("also   "), safe_text(line))
+    print_hanging(out, safe_text("all    "), safe_text(how_far(place)))
+    if done := completed(place, unit):
+        print_hanging(out, safe_text(""), safe_text(done))
     out.print()
 
 
 def _print_overview(place: LearnerContext) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+    """Say what this is and how it goes, to somebody who has nothing yet."""
     out = console()
+    katas, titles = place.catalogue.katas, [pack.title for pack in place.catalogue.packs]
     head = safe_text(f"kata {__version__}  ", "bold")
-    print_hanging(out, head, safe_text(f"nothing is started in {place.folder} yet"))
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for unit in place.catalogue.units:
-        count = len(unit.katas)
-        table.add_row(
-            Text(f"  {unit.number}"),
-            safe_text(unit.title),
-            Text(f"{count} {'kata' if count == 1 else 'katas'}"),
-            Text(f"{points(sum(kata.points for kata in unit.katas))} points"),
-        )
-    never_cut(table, 0, 2, 3)
-    never_split_words(table, 1)
-    out.print(table, crop=False)
-    click.echo()
+    what = f"{'; '.join(titles)}: {counted(len(katas), 'kata')}, small exercises that check themselves"
+    print_hanging(out, head, safe_text(what))
+    print_hanging(
+        out, safe_text("how    ", "bold"), safe_text("read a lesson, write its functions, watch the checks")
+    )
+    print_hanging(out, safe_text("all    ", "bold"), safe_text("kata list"))
 
 
 @click.command("list", short_help="Show every unit and kata with your progress.")
@@ -243,6 +292,7 @@ def list_katas(as_json: bool) -> None:
     never_cut(table, 0, 1)
     never_split_words(table, len(table.columns) - 1)
     out.print(table, crop=False)
+    print_hanging(out, safe_text(""), safe_text(how_far(place)))
 
 
 def _table(place: LearnerContext, out: Console, *, titles: bool, efforts: bool, worth: bool) -> Table:
@@ -264,10 +314,10 @@ def _table(place: LearnerContext, out: Console, *, titles: bool, efforts: bool, 
         # How long a unit takes, where each of its katas says so.
         minutes = [kata.minutes for kata in unit.katas]
         whole = sum(filter(None, minutes))
-        effort = "" if not all(minutes) else f"{round(whole / 60, 2):g} h" if whole > 90 else f"{whole} min"
+        effort = hours(whole) if all(minutes) else ""
         most = sum(kata.points for kata in unit.katas)
         add(unit, most, effort, Text(passed_summary(place, unit)), "bold")
         for kata in unit.katas:
             word = status_words(place, kata)
-            add(kata, kata.points, kata.effort, status_text(place.entry(kata).status, out, word=word))
+            add(kata, kata.points, kata.effort, status_text(lasting_status(place, kata), out, word=word))
     return table

@@ -61,7 +61,8 @@ def _line(line: str) -> str:
 
 def note_html(note: str) -> str:
     """Return a remark below a verdict."""
-    return f"<div style='opacity:.75'>{html.escape(note)}</div>" if note else ""
+    lines = "<br>".join(html.escape(line) for line in note.splitlines())
+    return f"<div style='opacity:.75'>{lines}</div>" if note else ""
 
 
 def _printed(reports: Sequence[KataReport], width: int, *, verbose: bool, quiet: bool) -> Terminal:

@@ -153,7 +153,9 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
         if len(wrong) > 1 and not verbose:
             others = f"kata {shlex.join(['check', *(list(again) or [report.kata]), '-v'])}"
             print_hanging(
-                out, Text("  others  ", "bold"), f"{others}   shows {len(wrong) - 1} more that fail"
+                out,
+                Text("  others  ", "bold"),
+                f"{others}   shows {len(wrong) - 1} more that fail{'s' if len(wrong) == 2 else ''}",
             )
     elif report.status == "in_progress" and report.todo:
         out.print()
@@ -286,9 +288,11 @@ def _measured(speed: Measured) -> str:
     elif speed.form == "roofline":
         text = f"{speed.value:.0%} of the limit, at least {speed.threshold:.0%} required"
     elif speed.form.endswith("exponent"):
-        text = f"power {speed.value:.2f}, at most {speed.threshold:g} allowed"
+        text = f"grows with the size to the power of {speed.value:.2f}, at most {speed.threshold:g} allowed"
     else:
-        text = f"{speed.value:.2f}×, at most {speed.threshold:g}× allowed"
+        of = {"ratio": "the baseline's time", "growth": "the time of the smallest size"}
+        what = of.get(speed.form, "the memory of what goes in and out")
+        text = f"{speed.value:.2f} times {what}, at most {speed.threshold:g} times allowed"
     return f"{text}, inconclusive" if speed.verdict == "inconclusive" else text
 
 

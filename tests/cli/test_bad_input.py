@@ -259,7 +259,7 @@ BODIES: dict[str, tuple[str, str, list[str]]] = {
     "all the memory": (
         "return torch.ones(10**9)",
         "error",
-        ["causal_mask(seq_len=6)", "it used more than 2048 MB of memory"],
+        ["causal_mask(seq_len=6)", "it asked for more than 2048 MB of memory"],
     ),
     "a bomb of text": (
         "print('x' * 10**6); raise ValueError('m' * 10**6)",

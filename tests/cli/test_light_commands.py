@@ -61,8 +61,10 @@ def check(home: Path, status: str = "pass", score: float = 4) -> None:
 
 def test_alone_outside_a_workspace_it_says_how_to_begin(kata: Run) -> None:
     result = kata().done()
-    assert "nothing is started" in result.out
+    assert "small exercises that check themselves" in result.out
+    assert "read a lesson, write its functions, watch the checks" in result.out
     assert "next:  kata start 1.1" in result.out
+    kata("start").refused("Begin: kata start 1.1")
 
 
 def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) -> None:
@@ -80,7 +82,10 @@ def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) ->
     assert "1 of 1 passed, 4/4 points" in shown
     assert "Every kata is passed" in shown
     check(home, "fail", 2)
-    assert "✘ failed, passed before" in kata().out
+    shown = kata().out
+    assert "✔ passed, fails now" in shown, "a pass stays a pass"
+    assert "1 of 1 passed, 4/4 points" in shown
+    assert "all    1 of 1 kata, 4 of 4 points" in shown
 
 
 def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(
@@ -346,7 +351,7 @@ def test_show_prints_lessons_and_stubs(kata: Run) -> None:
         (["hnit", "1.1"], "There is no command hnit. Did you mean hint?"),
         (["1.1"], "It is an ID. Try: kata start 1.1, or: kata check 1.1"),
         (["xyzzy"], "See: kata --help"),
-        (["start"], "Missing argument 'ID'"),
+        (["start"], "Start what?"),
         (["start", "1.1", "--speed"], "No such option"),
         (["--json", "list"], "kata list --json"),
     ],
@@ -420,7 +425,8 @@ def test_the_group_lists_every_command(kata: Run) -> None:
         pytest.skip(f"not written yet: {', '.join(missing)}")
     result = kata("--help")
     listed = re.findall(r"^  (\w+) {2,}\S", result.out.split("Commands:")[1], re.MULTILINE)
-    assert listed == list(COMMANDS)
+    named = re.findall(r"\w+", result.out.partition("For instructors and authors, each with --help:")[2])
+    assert listed + named == list(COMMANDS)
 
 
 def test_hostile_text_does_not_reach_the_terminal(
@@ -591,3 +597,75 @@ def test_output_that_cannot_be_written_is_an_error(
     assert done.returncode == 3
     assert done.stderr.startswith(b"error: the output cannot be written (No space left on device)")
     assert b"Exception" not in done.stderr
+
+
+def test_a_unit_says_what_it_comes_to_before_and_after(
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "pack")
+    unit = tmp_path / "pack" / "1.1-sorting" / "unit.toml"
+    unit.write_text(unit.read_text() + 'outcome = "a sort of your own"\n')
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "pack"))
+    assert "at its end you have a sort of your own" in kata("start", "insertion-sort").out
+    assert "at its end" not in kata("start", "1.1").out
+    assert "complete" not in kata().out
+    check(home)
+    assert "Unit 1.1 is complete: you have a sort of your own" in kata().out
+
+
+def test_a_pack_says_where_to_begin(
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(TINY, tmp_path / "pack")
+    file = tmp_path / "pack" / "pack.toml"
+    before = file.read_text()
+    monkeypatch.setenv("KATA_PACKS", str(tmp_path / "pack"))
+    file.write_text(before + 'begin = "insertion-sort"\n')
+    assert "next:  kata start insertion-sort" in kata().out
+    file.write_text(before + 'begin = "9.9"\n')
+    broken = kata()
+    assert broken.code == 3
+    assert "`begin` names 9.9, which is not a unit or kata of this pack" in broken.text
+
+
+def test_a_lost_progress_file_is_said_and_made_again(
+    kata: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    kata("start", "1.1")
+    (home / PROGRESS_FILE).unlink()
+    monkeypatch.chdir(home / "1.1-sorting")
+    told = kata().done()
+    assert f"{PROGRESS_FILE} is gone, and with it what was recorded; made again with 1 kata" in told.err
+    assert "next:  kata check insertion-sort" in told.out
+    assert load_progress(home).of("insertion-sort").started
+    assert "is gone" not in kata().text
+
+
+def test_what_an_upgrade_left_behind_is_named(kata: Run, home: Path) -> None:
+    kata("start", "1.1")
+    assert "older than the pack's" not in kata("start", "1.1").text
+    (home / FOLDER / "insertion_sort.py").write_text("mine")
+    (home / FOLDER / "README.md").write_text("# an older lesson\n")
+    told = kata("start", "1.1").err
+    assert f"older than the pack's, or changed by you: {FOLDER / 'README.md'}" in told
+    assert "move yours away and type again: kata start 1.1" in told
+    assert "insertion_sort.py" not in told.partition("older than")[2].partition("\n")[0]
+
+
+def test_work_inside_katas_own_sources_is_remarked_on(kata: Run, home: Path) -> None:
+    (home / "pyproject.toml").write_text('[project]\nname = "tensor-kata"\n')
+    assert "inside Kata's own sources" in kata("start", "1.1").err
+    assert "mkdir ~/kata && cd ~/kata" in kata("start", "1.1").err
+
+
+@pytest.mark.parametrize("command", [("data", "--json"), ("completion", "bash", "--install")])
+def test_a_user_without_a_home_is_told_to_name_a_place(
+    kata: Run, home: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    told = kata(*command).text
+    assert "error: This user has no home folder." in told
+    assert "XDG_" in told

@@ -23,7 +23,7 @@ from grader.cli.learner.cells import should_judge_cells
 from grader.report import markup
 from grader.report.json_text import json_text
 from grader.report.report import CheckStatus, KataReport, KataStatus, ReportSet
-from tests.conftest import Run
+from tests.conftest import KATA, Run
 from tests.pages import builders, demo_class
 from tests.standby.conftest import Place, a_place, wait_for
 
@@ -373,3 +373,19 @@ def every_status(status: Any) -> KataReport:
 def luminance(colour: tuple[int, int, int]) -> float:
     parts = [(c / 255 / 12.92) if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+@pytest.mark.slow
+def test_what_a_pass_leads_to_is_said_before_the_document(stub: Path, folder: Path) -> None:
+    """A notebook reads the remarks as soon as it has the document."""
+    stub.write_text(RIGHT)
+    cells = notebook.as_notebook([RIGHT])
+    command = [str(KATA), "check", "masks", "--json", "--cells"]
+    told = subprocess.run(
+        command, cwd=folder, input=cells, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    ).stdout.decode()
+    remarks, document = told.split('{"', 1)
+    assert "See it at work:  kata demo masks" in remarks
+    assert "Next:  kata start masked-attention" in remarks
+    assert re.search(r"1 of \d+ katas, 10 of [\d.]+ points", remarks)
+    assert document.rstrip().endswith("}")

@@ -95,12 +95,23 @@ def test_every_command_counts_alike(kata: Run, stub: Path) -> None:
     checked = kata("check", "masks", "-q").out
     (score,) = re.findall(rf"([\d.]+)/{worth}", checked)
     shown = kata().out
-    assert f"0 of 7 passed, {score}/" in shown
+    assert score != worth
+    assert f"1 of 7 passed, {worth}/" in shown, "what was earned stays"
     for text in (shown, kata("list").out):
         (line,) = (line for line in text.splitlines() if "9.3.1" in line)
-        assert "▸ in progress, passed before" in line
+        assert "✔ passed, in progress again" in line
     assert kata("list", "--json").json["units"][2]["katas"][0]["status"] == "in_progress"
-    assert f"best {worth}" in shown
+
+
+def test_where_nothing_is_recorded_that_is_said(
+    kata: Run, stub: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "kata-progress.json").unlink()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+    told = kata("check", "masks").text
+    assert "not recorded: there is no kata-progress.json here or above; kata start masks makes one" in told
+    (folder / "masks.py").write_text(ours.MASKS)
+    assert "not recorded" not in kata("check", "masks.py").text, "a file anywhere is checked as it is"
 
 
 @pytest.mark.parametrize("columns", [50, 60, 80, 100])
@@ -266,7 +277,7 @@ def printed(*checks: CheckReport, speed: SpeedScore | None = None) -> str:
 def test_with_speed_what_holds_is_all_that_was_asked() -> None:
     text = printed(one("a"), one("b"), one("fast", speed=FAST), speed=SpeedScore(score=1, max_score=1))
     assert "all 3 checks hold" in text
-    assert "0.50×, at most 2× allowed" in text
+    assert "0.50 times the baseline's time, at most 2 times allowed" in text
 
 
 def test_what_a_machine_is_unfit_for_waits_for_nothing() -> None:
@@ -277,7 +288,7 @@ def test_what_a_machine_is_unfit_for_waits_for_nothing() -> None:
     timed = [one(name, "skipped", speed=FAST, message=said) for name in ("fast", "hasty")]
     text = printed(one("a"), *unfit, *timed)
     assert "2 checks, 2 points, this threshold needs a GPU: it is not graded on cpu (-v names them)" in text
-    assert text.count("0.50×, at most 2× allowed, not marked here") == 2
+    assert text.count("0.50 times the baseline's time, at most 2 times allowed, not marked here") == 2
     assert text.count("skipped") == 3
     assert "until that is fixed" not in text
 
@@ -299,5 +310,5 @@ def test_points_that_are_withheld_are_said_once_and_why(kata: Run, stub: Path) -
     )
     text = kata("check", "layer-norm").out
     told = " ".join(text.split())
-    assert "✔ passed 16 checks, 19.5 points, right, but no points: the submission used torch" in told
+    assert "✔ passed 16 checks, 19.5 points, right, but without points: the submission used torch" in told
     assert text.count("passed") == 1

@@ -77,6 +77,7 @@ def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, a
     )
     assert "each query sees itself and the keys before it, nothing later" in text
     assert "first difference  mask[query 0, key 1]" in text
+    assert "  likely  your causal mask" in text, "as check says it"
     for said in ("inputs 4 same True", "wrong 3 True", "again True"):
         assert said in text
     assert (unit.parent / "kata-progress.json").read_bytes() == progress

@@ -265,3 +265,11 @@ def test_json_is_one_report_a_line(unit: Path) -> None:
 
 def test_nothing_to_watch_is_said(kata: Run, folder: Path) -> None:
     kata("watch").refused("not in a kata workspace")
+
+
+def test_what_is_waited_for_is_said(screen: Callable[..., Screen], stub: Path) -> None:
+    stub.write_text(ours.masks("while True:\n        pass"))
+    checking = screen("check", "masks", "--timeout", "6", cwd=stub.parent)
+    assert "a causal mask is boolean [T, T]" in checking.until(" s of 6")
+    checking.until("is there a loop that never ends?")
+    assert checking.end() == 1

@@ -150,7 +150,7 @@ def neighbour(lab: Lab) -> Submission:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("function", ["memory", "tensors"])
 def test_memory(lab: Lab, neighbour: Submission, function: str) -> None:
-    wasteful(lab, function, "it used more than 1024 MB of memory", neighbour)
+    wasteful(lab, function, "it asked for more than 1024 MB of memory", neighbour)
 
 
 def test_memory_that_is_mapped_nowhere(confined: Lab, neighbour: Submission) -> None:

@@ -11,6 +11,7 @@ import pytest
 from _pytest.mark.expression import Expression
 
 from grader.catalogue import Catalogue, Kata
+from grader.words import hours
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +45,15 @@ def test_the_table_has_each_kata_with_its_checks_and_points(katas: dict[str, Kat
         checks, points = len(names_and_titles(kata)), f"{kata.points:g} + {kata.hidden_points:g}"
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| {kata.number} |"))
         assert row.endswith(f"| {kata.effort.replace(' min', '')} | {checks} | {points} |"), row
+
+
+def test_the_readme_has_each_unit_with_its_time(katas: dict[str, Kata]) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\d+\.\d+) .* \| ([^|]+) \|$", page, re.M))
+    minutes: dict[str, int] = {}
+    for kata in katas.values():
+        minutes[kata.unit.number] = minutes.get(kata.unit.number, 0) + (kata.minutes or 0)
+    assert rows == {number: hours(whole) for number, whole in minutes.items()}
 
 
 @pytest.mark.sampled(38)

@@ -13,6 +13,7 @@ import pytest
 from grader import DISTRIBUTION
 from grader.cli.main import cli
 from tests import cases
+from tests.conftest import invoke
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -97,6 +98,14 @@ def test_relative_links_lead_somewhere(page: str) -> None:
 def anchors(page: Path) -> set[str]:
     heads = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_the_readme_begins_where_kata_begins(folder: Path) -> None:
+    """In an empty folder both say what to type, and it is the same."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    begin = invoke("--json").json["next"]
+    assert re.findall(r"(?m)^\$ (kata start .+)$", page) == [begin]
+    assert [line for line in invoke().out.splitlines() if line not in page.splitlines()] == []
 
 
 def test_make_targets_in_the_text_exist() -> None:

@@ -248,7 +248,7 @@ def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
             "skipped",
             [
                 f"skipped: `{'m' * 59}…` did not answer within 0.5 s, as it had not in an earlier check: "
-                "mend that one first"
+                "fix that first"
             ],
         ),
         (

@@ -7,8 +7,8 @@ import hashlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,12 +29,20 @@ from grader.cli.context import (
     trust_option,
 )
 from grader.cli.learner.cells import cells_of, should_judge_cells
-from grader.cli.status import next_step
+from grader.cli.status import completed, how_far, next_step
 from grader.devices import Device
 from grader.engine.host.bootstrap import start_launcher
 from grader.errors import KataError, UsageError
 from grader.files import within
-from grader.learner.workspace import Workspace, changed_blocks, edit_progress, katas_in, locate, record_check
+from grader.learner.workspace import (
+    PROGRESS_FILE,
+    Workspace,
+    changed_blocks,
+    edit_progress,
+    katas_in,
+    locate,
+    record_check,
+)
 from grader.report import FORMATS, Format
 from grader.report.style import console, escape_controls, print_message
 
@@ -119,7 +127,7 @@ class CheckOptions:
         "-k",
         "keyword",
         metavar="EXPR",
-        help="Run only checks whose name or title matches, e.g. -k 'future and not shape'.",
+        help="Run only checks whose name or title matches, e.g. -k 'mask and not shape'.",
     ),
     click.option("-x", "fail_fast", is_flag=True, help="Stop a kata at its first failing check."),
     click.option("-v", "verbose", is_flag=True, help="Show every kata and every failure in full."),
@@ -161,7 +169,7 @@ def check(what: str | None, options: CheckOptions) -> int:
     \b
     Example:
       kata check
-      kata check masked-attention -k future --seed 7
+      kata check masked-attention -k causality --seed 7
       kata check ~/elsewhere/masks.py --json
     """
     request = _requested(what, options)
@@ -169,6 +177,7 @@ def check(what: str | None, options: CheckOptions) -> int:
     Device(options.device).require()
     # Workers are forked from this process, so that it must not have imported a check or an expected value yet.
     launcher = start_launcher(device=options.device, preload=request.targets[0].kata.preload)
+    from grader.cli.progress import waiting
     from grader.engine.runner.suite import RunConfig, suites_of
 
     look = None
@@ -177,20 +186,21 @@ def check(what: str | None, options: CheckOptions) -> int:
 
         look = debugging()
     katas = [target.kata for target in request.targets]
-    config = RunConfig(
-        seed=options.seed,
-        fail_fast=options.fail_fast,
-        timeout_s=options.timeout,
-        device=options.device,
-        look=look,
-    )
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
             chosen, reports = _chosen(request, suites, options.keyword), []
             # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
-            with _counting(0 if options.pdb else len(chosen)) as show:
+            with waiting(0 if options.pdb else len(chosen)) as shown:
+                config = RunConfig(
+                    seed=options.seed,
+                    fail_fast=options.fail_fast,
+                    timeout_s=options.timeout,
+                    device=options.device,
+                    watch=shown.check,
+                    look=look,
+                )
                 for number, (target, suite) in enumerate(chosen, 1):
-                    show(number, target.kata)
+                    shown.kata(number, f"{target.kata.number} {target.kata.slug}")
                     reports.append(suite.check(target.file, launcher, config, content=request.content))
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
@@ -212,8 +222,8 @@ def _requested(what: str | None, options: CheckOptions) -> CheckRequest:
         # What a notebook has run comes on stdin; judged is that, or else what is saved.
         content = _read_stdin()
         chosen, reason = should_judge_cells(_only_kata(what, around), cells_of(content))
-        note(reason)
         request = with_content(what, around, content) if chosen else find_targets(what, around)
+        note(reason)
     elif options.from_stdin:
         request = with_content(what, around, _read_stdin())
     else:
@@ -382,21 +392,11 @@ def no_match(wanted: str) -> UsageError:
     )
 
 
-@contextmanager
-def _counting(total: int) -> Iterator[Callable[[int, Kata], None]]:
-    """Show on a terminal which of several katas is being checked; yields the function that updates it."""
-    err = console(stderr=True)
-    if total < 2 or not err.is_terminal:
-        yield lambda number, kata: None
-        return
-    with err.status("") as status:
-        yield lambda number, kata: status.update(f"{number} of {total}  {kata.number} {kata.slug}")
-
-
 def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     """Note in the workspace's progress what was found there."""
     space = request.around.workspace
     if space is None:
+        _say_unrecorded(request)
         return
     inside = [target.kata.slug for target in request.targets if space.holds(target.file)]
     ours = [report for report in reports if report.kata in inside]
@@ -407,6 +407,22 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
     with edit_progress(space.root) as progress:
         for report in ours:
             record_check(progress, report, code[report.kata])
+
+
+def _say_unrecorded(request: CheckRequest) -> None:
+    """Say that there is nothing to record in, where files are as `kata start` laid them."""
+    laid = [
+        target.kata
+        for target in request.targets
+        if request.content is None
+        and (target.file.absolute().parent.parent.name, target.file.absolute().parent.name)
+        == (target.kata.unit.folder.name, target.kata.slug)
+    ]
+    if laid:
+        note(
+            f"not recorded: there is no {PROGRESS_FILE} here or above; kata start {laid[0].slug} makes one, "
+            "in the folder that holds the unit's"
+        )
 
 
 def _code(file: Path, content: bytes | None) -> dict[str, str]:
@@ -423,6 +439,8 @@ def _code(file: Path, content: bytes | None) -> dict[str, str]:
 
 
 def _show(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
+    if options.from_cells:  # which reads the remarks when it has the document
+        _say_how_to_go_on(reports, request, options)
     if options.annotations is not None:
         from grader.report.annotations import WRITERS
 
@@ -444,15 +462,20 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
             if timed and len(right) == len(reports):
                 which = shlex.join(request.again or timed[:1])
                 print_message(f"  Is it fast, too?  kata check {which} --perf")
-    for_people = options.from_cells or not options.for_programs
-    if (
-        for_people
-        and not (options.partial or options.quiet)
-        and all(report.status == "pass" for report in reports)
-    ):
+    if not options.for_programs:
+        _say_how_to_go_on(reports, request, options)
+
+
+def _say_how_to_go_on(reports: list[KataReport], request: CheckRequest, options: CheckOptions) -> None:
+    """Say what a pass has brought and what to type next, and how far that is; in a notebook as remarks, on stderr."""
+    aside = options.from_cells
+    if options.partial or options.quiet:
+        return
+    if all(report.status == "pass" for report in reports):
         if len(reports) == 1:
-            say_at_work(request.targets[0].kata, aside=options.from_cells)
-        say_what_comes_next(request.around, aside=options.from_cells)
+            say_at_work(request.targets[0].kata, aside=aside)
+        say_what_comes_next(request.around, request.targets[-1].kata, aside=aside)
+    say_how_far(request.around, aside=aside)
 
 
 def say_at_work(kata: Kata, *, aside: bool = False) -> None:
@@ -461,12 +484,21 @@ def say_at_work(kata: Kata, *, aside: bool = False) -> None:
         print_message(f"  See it at work:  kata demo {kata.slug}", stderr=aside)
 
 
-def say_what_comes_next(around: LearnerContext, *, aside: bool = False) -> None:
-    """Say what to type after a pass, which is in the progress by now."""
+def say_what_comes_next(around: LearnerContext, passed: Kata, *, aside: bool = False) -> None:
+    """Say what to type after a pass, which is in the progress by now, and what its unit has come to."""
     if around.workspace is not None:
-        step = next_step(around.read_again())
+        place = around.read_again()
+        if done := completed(place, passed.unit):
+            print_message(f"  {done}", stderr=aside)
+        step = next_step(place)
         words = f"  Next:  {step.command}    {step.why}" if step.command else f"  {step.why}"
         print_message(words, stderr=aside)
+
+
+def say_how_far(around: LearnerContext, *, aside: bool = False) -> None:
+    """Say how much of everything has passed."""
+    if around.workspace is not None:
+        print_message(f"  {how_far(around.read_again())}", stderr=aside)
 
 
 def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:

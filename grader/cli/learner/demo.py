@@ -38,16 +38,17 @@ TEXT_BYTES = 2_000_000
 
 
 @click.command(short_help="Show a unit's or kata's idea live: in the terminal, as pictures and as a page.")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help=f"Where files go [default: {FOLDER}/ID]."
 )
 @trust_option
 @json_option
-def demo(id_: str, out: Path | None, trust: bool, as_json: bool) -> None:
+def demo(id_: str | None, out: Path | None, trust: bool, as_json: bool) -> None:
     """Show a unit's or kata's idea live: in the terminal, as pictures and as a page.
 
-    It runs on your own code where that passes its checks, and on given blocks elsewhere.
+    It runs on your own code where that passes its checks, and on given blocks elsewhere. Without ID, it is the demo of
+    the kata whose folder you are in, or else of the kata that comes next.
 
     \b
     Example:
@@ -55,6 +56,7 @@ def demo(id_: str, out: Path | None, trust: bool, as_json: bool) -> None:
       kata demo masked-attention --out /tmp/attention
     """
     around = here()
+    id_ = id_ or around.kata(None).slug
     subject, source = _find_demo(id_, around)
     # A folder `page.html` would be made without a word, and no browser opens it.
     if out is not None and out.suffix in (".html", ".htm") and not out.is_dir():

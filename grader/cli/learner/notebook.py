@@ -141,7 +141,12 @@ def _verdict(arguments: list[str], shell: Any) -> NotebookVerdict | None:
             "Isolation: process. This machine cannot confine your code; it could read and write your files."
         )
     chosen = _names_of(arguments)
-    return NotebookVerdict(reports, " ".join(err.splitlines()), bool(chosen & {"-v"}), bool(chosen & {"-q"}))
+    return NotebookVerdict(
+        reports,
+        "\n".join(line.strip() for line in err.splitlines()),
+        bool(chosen & {"-v"}),
+        bool(chosen & {"-q"}),
+    )
 
 
 def _hint(arguments: list[str]) -> Any:

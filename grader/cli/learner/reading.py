@@ -196,7 +196,7 @@ def solution(id_: str | None, give_up: bool, block: bool, as_json: bool) -> None
     if remark:
         note(remark)
     if source is not None:
-        print_python(source)
+        print_python(source, paged=reflections is None)
     if source is not None and reflections is not None:
         click.echo()
     if reflections is not None:

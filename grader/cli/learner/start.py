@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from rich.text import Text
 
+from grader import DISTRIBUTION
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.catalogue.given import BLOCKS
 from grader.cli.context import (
@@ -22,6 +24,8 @@ from grader.cli.context import (
     print_json,
     shown,
 )
+from grader.cli.status import goal, next_step
+from grader.data_files import read_bounded
 from grader.errors import UsageError
 from grader.learner import workspace as workspaces
 from grader.learner.workspace import Started, Workspace, katas_in, load_progress, unit_around
@@ -42,7 +46,7 @@ class StartOptions:
 
 
 @click.command(short_help="Put a unit's or kata's files into this folder; run it again to resume.")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("id_", metavar="ID", required=False, shell_complete=complete_id)
 @gathered(
     StartOptions,
     click.option(
@@ -73,7 +77,7 @@ class StartOptions:
     ),
 )
 @json_option
-def start(id_: str, as_json: bool, options: StartOptions) -> None:
+def start(id_: str | None, as_json: bool, options: StartOptions) -> None:
     """Put a unit's or kata's files into this folder; run it again to resume.
 
     Nothing is ever overwritten. The folder becomes your workspace: its `kata-progress.json` records what you have
@@ -86,9 +90,11 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     \b
     Example:
       kata start 9.3
-      kata start masked-attention --notebook
+      kata start self-attention --notebook
     """
     folder = current_folder()
+    if id_ is None:
+        raise UsageError("Start what?", f"Begin: {next_step(here()).command or 'kata list shows everything'}")
     catalogue = Catalogue.discover()
     katas = catalogue.resolve(id_)
     by_name = not any(isinstance(item, Unit) for item in catalogue.find(id_))
@@ -111,6 +117,8 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     blocks = by_name and (not closed or options.given)
     # Nothing is ever overwritten: what is there already stays, and is listed as such.
     policy = policy_of(space.root)
+    before = load_progress(space.root)
+    fresh = all(before.get(kata.slug).started is None for kata in katas[0].unit.katas)
     started = workspaces.start(katas, space, notebook=options.notebook, blocks=blocks)
     if own:
         space.note_as_own()
@@ -124,11 +132,22 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
     note(f"{'new workspace' if new else 'workspace'}  {space.root}")
     if not new and space.root != folder.absolute() and unit_around(folder, catalogue) is None:
         note(f"           for a workspace of its own in this folder: kata start {id_} --here")
+    if (checkout := _checkout(space.root)) is not None:
+        note(
+            f"           inside Kata's own sources, {checkout}: mkdir ~/kata && cd ~/kata keeps your work apart"
+        )
     _list_files(started, tools, folder)
+    if older := [shown(file, folder) for begun in started for file in begun.older]:
+        note(f"older than the pack's, or changed by you: {', '.join(older)}")
+        note(
+            f"           for the pack's, move yours away and type again: kata start {id_}; or read it: kata show {id_}"
+        )
     if blocks and closed:
         note(f"Recorded as given up: {_names(closed)}. You can still pass them.")
     _tell_unopened([begun for begun in started if begun.unopened], closed, space)
     first = started[0]
+    if fresh and (leads := goal(first.kata.unit)):
+        print_message(f"\nat its end you have {leads}")
     again = "as you left it; continue with" if all(begun.resumed for begun in started) else "edit"
     print_message(f"\n{again} {shown(first.submission, folder)}")
     print_message(f"read  {shown(first.folder / 'README.md', folder)}, or: kata show {first.kata.slug}")
@@ -138,6 +157,16 @@ def start(id_: str, as_json: bool, options: StartOptions) -> None:
         print_message(
             f"then  kata watch {first.kata.slug}    checks at every save; once: kata check {first.kata.slug}"
         )
+
+
+def _checkout(root: Path) -> Path | None:
+    """Return the folder of Kata's own sources that a folder is in."""
+    ours = f'name = "{DISTRIBUTION}"'.encode()
+    for place in (root.absolute(), *root.absolute().parents):
+        with suppress(OSError, ValueError):
+            if ours in read_bounded(place / "pyproject.toml", 1 << 20):
+                return place
+    return None
 
 
 def _list_files(started: Sequence[Started], tools: dict[Path, str], folder: Path) -> None:

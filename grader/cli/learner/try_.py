@@ -55,7 +55,7 @@ def try_(what: str | None, keyword: str | None, seed: int, pdb: bool, as_json: b
     Example:
       kata try
       kata try test_causal_values
-      kata try masked-attention -k future --pdb
+      kata try masked-attention -k causality --pdb
     """
     if pdb and as_json:
         raise UsageError("--pdb opens a debugger, and --json prints what was seen.", "Leave out one of them.")
@@ -134,15 +134,18 @@ def _look(
     request: CheckRequest, launcher: Launcher, seed: int, show: Look | None, suites: dict[str, Suite]
 ) -> tuple[list[FailureContext], list[KataReport]]:
     """Run checks until one goes wrong, and show it; without `show` nothing of it runs in this process."""
+    from grader.engine.runner.failure_context import STOPPED_S
     from grader.engine.runner.suite import RunConfig
 
     looked: list[FailureContext] = []
+    likely: dict[str, str | None] = {}
 
     def look(call: FailureContext) -> None:
         if call.interrupted:
             if show is not None and (where := call.where()) is not None:
                 note(where)
             return
+        call.likely = likely.get(call.id) or ""
         looked.append(call)
         if show is not None:
             show(call)
@@ -153,8 +156,16 @@ def _look(
         if not len(suite):
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
+        # First as `kata check` does, which names the mistake: where a learner looks around there is no answer.
+        named = suite.check(
+            target.file, launcher, RunConfig(seed=seed, fail_fast=True), content=request.content
+        )
+        likely = {check.id: check.likely for check in named.checks}
+        hung = any(check.status == "timeout" for check in named.checks)
+        # What did not answer then is not waited for as long again: for no longer than all other checks took together.
+        waited = max(STOPPED_S, named.duration_s - suite.terms.check_timeout_s) if hung else None
         # At the first failure: a prompt is open then, and nothing after it is looked at.
-        config = RunConfig(seed=seed, fail_fast=True, look=look)
+        config = RunConfig(seed=seed, fail_fast=True, timeout_s=waited, look=look)
         reports.append(suite.check(target.file, launcher, config, content=request.content))
         if looked or reports[-1].status in ("fail", "error"):
             break

@@ -25,6 +25,7 @@ from grader.cli.learner.check import (
     find_targets,
     remember,
     say_at_work,
+    say_how_far,
     say_what_comes_next,
 )
 from grader.engine.host.bootstrap import start_launcher
@@ -64,6 +65,8 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
     One kata is shown at a time; another one is shown only when you press n or p. Torch stays loaded, so a verdict
     takes a fraction of the time that `kata check` takes.
 
+    Keys: r runs again, n and p show the next and the previous kata, h a hint, v everything in full, q quits.
+
     \b
     Example:
       kata watch
@@ -87,13 +90,17 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
         launcher = start_launcher(preload=(named or request.targets[0]).kata.preload)
         with closing(launcher):
             # After the launcher: workers are split off from a process that has seen no answer.
+            from grader.cli.progress import waiting
             from grader.engine.runner.suite import RunConfig, suites_of
 
             with suites_of([target.kata for target in request.targets]) as suites:
 
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
-                    config = RunConfig(seed=seed, timeout_s=timeout, tell=tell, by_script=True)
-                    return suites[target.kata.slug].check(target.file, launcher, config)
+                    with waiting(1 if form is None else 0) as shown:
+                        config = RunConfig(
+                            seed=seed, timeout_s=timeout, tell=tell, watch=shown.check, by_script=True
+                        )
+                        return suites[target.kata.slug].check(target.file, launcher, config)
 
                 WatchLoop(request, examine, keys, form, named).loop()
     return 0
@@ -217,7 +224,8 @@ class WatchLoop:
             if self._place + 1 < len(self._request.targets):
                 print_message(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
             else:
-                say_what_comes_next(self._request.around)
+                say_what_comes_next(self._request.around, self._target.kata)
+        say_how_far(self._request.around)
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             print_hanging(self._out, Text(""), Text("   ".join(keys), "dim"))

@@ -669,7 +669,10 @@ class Expectation:
 
 
 GIVES_FLOAT32 = "something on the way is float32, and so is the result: create it with dtype=x.dtype"
-IN_FLOAT32 = "something on the way is float32, and float64 loses half of its digits there: create it with dtype=x.dtype"
+IN_FLOAT32 = (
+    "float64 is right to half of its digits here: either something on the way is float32 (create it with "
+    "dtype=x.dtype), or a small number such as 1e-6 is added"
+)
 UNORDERED = "an argument's memory is read as if it were contiguous: .reshape works on any"
 _PROPERTY: dict[str, Stage] = {IN_FLOAT32: "dtype", UNORDERED: "layout"}
 

@@ -33,8 +33,8 @@ NOT_SAID = object()
 """In place of an expected value where there is none."""
 IN_PLACE = "+=, an assignment into it or an operation that ends in _ works in place: make a new one instead"
 CUT_OFF = (
-    "something on the way is not used, or detached: .detach(), .data, .item(), NumPy, torch.tensor(...) "
-    "and torch.no_grad() let no gradient through"
+    "something on the way is not used, requires no gradient, or is detached: .detach(), .data, .item(), NumPy, "
+    "torch.tensor(...) and torch.no_grad() let no gradient through"
 )
 """What causes a gradient that does not arrive; one that is wrong has other causes."""
 LINES = 40

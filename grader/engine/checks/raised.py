@@ -94,5 +94,5 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.extend(f"  {hint}" for hint in hints)
     if error.memory_bytes is not None and any(words in text for words in _MEMORY):
         whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
-        lines.append(f"  it used more than {error.memory_bytes >> 20} MB of {whose}")
+        lines.append(f"  it asked for more than {error.memory_bytes >> 20} MB of {whose}")
     return lines

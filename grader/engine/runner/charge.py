@@ -126,7 +126,7 @@ def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> d
             if judged_uses:
                 status = "fail"
             else:
-                lines[0] = f"right, but no points: the submission {lines[0]}"
+                lines[0] = f"right, but without points: the submission {lines[0]}"
         charged[check] = replace(outcome, status=status, lines=lines, points=0.0)
     return charged
 

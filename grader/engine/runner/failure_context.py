@@ -62,6 +62,10 @@ class FailureContext:
     requests: Sequence[bytes] = ()
     """The requests made of the worker, up to the call that the message is about."""
     session: Session | None = None
+    id: str = ""
+    """The check's function."""
+    likely: str = ""
+    """What `kata check` says was likely the mistake: for whoever shows it, who has run all checks."""
     frame: types.FrameType | None = field(default=None, init=False)
     """The learner's own: where it raised, or where the wrong value was returned."""
     line: int = field(default=0, init=False)
@@ -86,7 +90,7 @@ class FailureContext:
         # With the name that `-k` finds it by.
         info = getattr(getattr(item, "function", None), "kata_check", None)
         title = f"{info.title if info is not None else item.name}  ({item.name})"
-        return cls(title, outcome, values, names, check[-1] if check else None, requests, session)
+        return cls(title, outcome, values, names, check[-1] if check else None, requests, session, item.name)
 
     @contextlib.contextmanager
     def brought_here(self, stop: bool) -> Iterator[None]:
@@ -326,6 +330,7 @@ def seen(call: FailureContext) -> dict[str, Any]:
         "check": call.title,
         "status": call.outcome.status,
         "message": call.outcome.message,
+        "likely": call.likely or None,
         "values": values,
     }
 
@@ -365,6 +370,8 @@ def print_failure(call: FailureContext) -> None:
     out.print()
     print_hanging(out, Text(""), Text(f"{call.title}: {call.outcome.status}", "bold"))
     print_block(message, out)
+    if call.likely:
+        print_hanging(out, Text("  likely  ", "bold"), call.likely)
     out.print()
 
 

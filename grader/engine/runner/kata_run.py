@@ -149,6 +149,7 @@ class KataRun:
     def _judged(self, check: RunCheck) -> Outcome:
         """Run one check, and decide what it says and what it is worth by itself."""
         who, done = self.backend, self.outcomes
+        self._announce(check.info.title)
         special = self._timed(check, done) if check.timed else _unmet(check, done)
         seed = self.config.seed
         if check.hidden and self.config.hidden_seed is not None:
@@ -166,6 +167,10 @@ class KataRun:
         if special is None and outcome.status in UNMADE and not outcome.machine:
             outcome = self._on_its_own(check, outcome, ran, done)
         return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
+
+    def _announce(self, title: str) -> None:
+        """Tell whoever waits what runs now, and how long it may."""
+        self.config.watch(title, self.config.timeout_s or self.suite.terms.check_timeout_s)
 
     def _redrawn(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome:
         """Return how a check ends in the first draw that the reference can answer.
@@ -396,6 +401,7 @@ class KataRun:
         if unmarked:
             self.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
         for check in unmarked:
+            self._announce("which mistake it is")
             self.left_behind[check.id] = self._marked(check)[1]
 
     def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:

@@ -27,6 +27,7 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
+from grader.engine.runner.riddles import Written, riddle_of
 from grader.errors import PackError
 from grader.report.report import WRONG, CheckReport, CheckStatus, Location, Measured
 
@@ -103,6 +104,10 @@ class Outcome:
     """The line that what names the mistake takes the place of."""
     cause: str = ""
     """What likely made it fail, where no catalogued mistake is recognised."""
+    fact: str = ""
+    """A line that brings it about for certain, which no name or cause says as well."""
+    riddle: str = ""
+    """What an error's text or a line means, where neither a mistake nor a cause is known; marks do not go by it."""
     raised_at: str = ""
     """What was raised in which line of the submission, where it raised."""
     stage: str = ""
@@ -168,7 +173,7 @@ def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
         message=outcome.message,
         location=outcome.location,
         misconception=outcome.mistake or None,
-        likely=outcome.says or outcome.cause or None,
+        likely=outcome.fact or outcome.says or outcome.cause or outcome.riddle or None,
         output=outcome.ran.output,
         same_mistake=outcome.same_mistake or UNSET,
         redrawn=outcome.ran.redrawn or UNSET,
@@ -194,6 +199,8 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
+    likely: Callable[[str, str], Written | None] = lambda name, message: None
+    """Which lines of it likely bring such a failure about."""
     own_names: Mapping[str, str] = field(default_factory=dict)
     """What learners of a course call functions and classes of the kata."""
 
@@ -214,8 +221,13 @@ def judge(
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
-    found = wording.remarks(call.root, outcome.message or "")
-    return replace(outcome, lines=[*outcome.lines, *(f"  {clean(text, WHOLE)}" for text in found)])
+    message = outcome.message or ""
+    written = wording.likely(call.root, message)
+    fact = written.sentence if written is not None and written.certain else ""
+    riddle = riddle_of(error, call) if isinstance(error, SubmissionRaised) else ""
+    riddle = riddle or (written.sentence if written is not None else "")
+    found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
+    return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
 
 
 def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:
@@ -270,7 +282,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, StillHangs):
         reason = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
-        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: mend that one first"])
+        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: fix that first"])
     if isinstance(error, WorkerTimeout):
         reason = (
             f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"

@@ -55,6 +55,8 @@ class RunConfig:
     device: str = "cpu"
     tell: Callable[[float], None] = lambda seconds: None
     """Called at every stage with the seconds that it may take; beyond that the grader's own work is watched."""
+    watch: Callable[[str, float], None] = lambda title, seconds: None
+    """Called with the title of what is about to run, and the seconds that it may take."""
     timed_s: float = 3600.0
     """What a check of speed may take: it waits until the device is free."""
     draws: int = 3
@@ -382,7 +384,7 @@ def _demand_checks(plugin: KataPlugin, code: int, keyword: str | None) -> None:
     if code == pytest.ExitCode.USAGE_ERROR:
         if keyword:
             raise UsageError(
-                f"-k {keyword!r} is not an expression.", "Names with and, or, not: -k 'future and not shape'"
+                f"-k {keyword!r} is not an expression.", "Names with and, or, not: -k 'mask and not shape'"
             )
         raise PackError("pytest refused to collect the checks.")
     if not plugin.complete:

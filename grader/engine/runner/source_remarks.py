@@ -30,6 +30,7 @@ from grader.engine.host.source import (
     read_source,
 )
 from grader.engine.runner.outcome import MessageContext
+from grader.engine.runner.riddles import Written, likeliest, written_in
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 LONGEST = 200
@@ -66,8 +67,9 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         kata.signatures(),
         timeout_s,
         {} if kata.adapter is not None else _unstarred(source, kata),
-        # Read only when something has failed.
+        # The source is read only when something has failed.
         lambda name, message: remarks().on(own_names.get(name, name), message),
+        lambda name, message: remarks().likely(own_names.get(name, name), message),
         own_names,
     )
 
@@ -112,6 +114,8 @@ class SourceRemarks:
         self._left = MAX_CODE
         self._settings: list[tuple[str, str, str]] = []
         """The name that a setting is made by, as in `_reads`; what it may explain; the sentence."""
+        self._written: list[tuple[str, Written]] = []
+        """By the name that it is written in: what may be the reason of a failure, without an error that tells."""
         with contextlib.suppress(*UNPARSED):
             self._read(source, required)
 
@@ -122,6 +126,11 @@ class SourceRemarks:
         for reached in self._reached(name):
             found += self._about.get(reached, ())
         return list(dict.fromkeys(found))[:MOST]
+
+    def likely(self, name: str, message: str) -> Written | None:
+        """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
+        ran = self._reached(name)
+        return likeliest([written for owner, written in self._written if owner in ran], message)
 
     def _reached(self, *names: str) -> dict[str, None]:
         """Return these names and all that they lead to, in the order in which that is found."""
@@ -160,6 +169,7 @@ class SourceRemarks:
             # Overloads are meant to be several; a file next to it may define what it likes.
             if isinstance(node, DEFINITIONS) and not node.decorator_list and not module:
                 defined[owner].append(node.lineno)
+            self._written += ((f"{within}{owner}", written) for written in written_in(parts) if not module)
             calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
             # Code outside of functions runs while the file loads, whether or not anything calls it.
             if not owner:

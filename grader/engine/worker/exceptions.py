@@ -6,6 +6,7 @@ import ast
 import builtins
 import contextlib
 import difflib
+import dis
 import io
 import linecache
 import os
@@ -31,15 +32,12 @@ _OPERATORS = {"MatMult": "matmul", "Mult": "mul"}
 def describe_raised(error: BaseException, folder: str, shim: str = "") -> messages.ExceptionReply:
     """Return what the grader may know of `error`, raised by a submission that is in `folder`, below a pack's shim."""
     every = traceback.extract_tb(error.__traceback__)
-    last = every[-1:]
     return messages.ExceptionReply(
         bases=_bases(type(error)),
         message=_message(error),
         # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
-        # Raised by the submission's own line, or by a library that it called: they are told apart in the
-        # message.
-        own=bool(last) and (_is_own(last[0].filename, folder) or last[0].filename == adapted.HERE),
+        own=_raises_itself(error, folder),
         shim=_line_of_shim(every, folder, shim),
         hint=bounded(_hint(error, folder), 400),
     )
@@ -49,6 +47,22 @@ def _line_of_shim(every: list[traceback.FrameSummary], folder: str, shim: str) -
     """Return the shim's line if no line of the learner's came after it, nor one that raises about theirs."""
     deciding = [f for f in every if f.filename in (shim, adapted.HERE) or _is_own(f.filename, folder)]
     return _stack_frame(deciding[-1], folder) if deciding and deciding[-1].filename == shim else None
+
+
+def _raises_itself(error: BaseException, folder: str) -> bool:
+    """Return whether a `raise` of the submission's own raised it, and nothing that the line calls.
+
+    torch's operators leave no frame: of what they raise the innermost is the learner's, too.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    code = trace.tb_frame.f_code
+    if code.co_filename == adapted.HERE:  # it raises about theirs
+        return True
+    return _is_own(code.co_filename, folder) and dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _hint(error: BaseException, folder: str) -> str:

@@ -96,7 +96,7 @@ TOOLS = (
             **_ID,
             "only": (
                 ("-k",),
-                {"type": "string", "description": "Checks whose name or title matches, e.g. future."},
+                {"type": "string", "description": "Checks whose name or title matches, e.g. causality."},
             ),
         },
     ),

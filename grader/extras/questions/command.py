@@ -90,5 +90,8 @@ def _is_answered_right(number: int, question: QuizQuestion) -> bool:
         return False
     chosen = click.prompt("  ", type=click.Choice(LETTERS), show_choices=False, prompt_suffix="? ")
     right = LETTERS[question.right]
-    print_message(f"   {'right' if chosen == right else f'no, it is {right}'}: {question.why}\n")
+    print_message(f"   {'right' if chosen == right else f'no, it is {right}'}")
+    for line in question.why.split(" / "):
+        print_message(f"      {line}")
+    print_message("")
     return bool(chosen == right)

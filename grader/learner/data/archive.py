@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from msgspec import Meta
 from grader.catalogue import Pack
 from grader.data_files import read_data
 from grader.errors import EngineError, UsageError, did_you_mean
+from grader.files import users_folder
 
 DATA_FILE = "data.toml"
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\Z", max_length=120)]
@@ -74,10 +74,12 @@ class Archive:
 
 
 def cache() -> Path:
-    """Return the user's folder for what can be fetched again."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    # The specification ignores relative paths: they would depend on where a command runs.
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "kata" / "data"
+    """Return the user's folder for what can be fetched again.
+
+    Raises:
+        UsageError: there is none.
+    """
+    return users_folder("XDG_CACHE_HOME", ".cache") / "kata" / "data"
 
 
 def available(packs: Iterable[Pack]) -> dict[str, Archive]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.catalogue import Catalogue, Kata, Unit
 from grader.data_files import read_bounded
 from grader.errors import KataError, UsageError
-from grader.files import write_atomic
+from grader.files import users_folder, write_atomic
 from grader.learner.workspace.progress import PROGRESS_FILE
 
 BACKUPS = "backups"
@@ -55,21 +55,19 @@ class Workspace:
         """Whether it was noted on this machine, by this user, at this place: files in it say nothing of that."""
         try:
             return read_bounded(self._note(), LONGEST_PATH) == self._place()
-        except (OSError, RuntimeError, ValueError):
+        except (KataError, OSError, ValueError):
             return False
 
     def note_as_own(self) -> None:
         """Note that this user trusts what is in it; without a place for such notes, ask again the next time."""
-        with suppress(KataError, RuntimeError):
+        with suppress(KataError):
             write_atomic(self._note(), self._place())
 
     def _place(self) -> bytes:
         return os.fsencode(os.path.realpath(self.root))
 
     def _note(self) -> Path:
-        # The specification ignores relative paths: they would depend on where a command runs.
-        base = os.environ.get("XDG_STATE_HOME", "")
-        state = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
+        state = users_folder("XDG_STATE_HOME", ".local/state")
         return state / "kata" / "workspaces" / hashlib.sha256(self._place()).hexdigest()[:32]
 
 
@@ -80,6 +78,12 @@ def find_workspace(folder: Path) -> Workspace | None:
         if os.path.lexists(place / PROGRESS_FILE):
             return Workspace(place)
     return None
+
+
+def lost_workspace(folder: Path) -> Workspace | None:
+    """Return the workspace that `folder` was in before its progress was lost: the nearest upwards that was noted."""
+    here = folder.absolute()
+    return next((space for place in (here, *here.parents) if (space := Workspace(place)).is_own), None)
 
 
 def require_workspace(folder: Path) -> Workspace:

@@ -47,6 +47,8 @@ class Started:
     """Whether the answer's file was there already."""
     unopened: Blocks | None = None
     """Blocks that the kata is given and that do not lie in its folder."""
+    older: tuple[Path, ...] = ()
+    """What was there and is not what the pack has now, besides what the learner writes."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,19 @@ def start(
             for path, data in plan.contents.items()
             if path not in seen  # the unit's lesson belongs to all of its katas
         )
+        own = (plan.submission, workspace.kata_folder(plan.kata) / NAME)
+        older = tuple(
+            file.path
+            for file in results
+            if file.action == "kept"
+            and file.path not in own
+            and not _holds(file.path, plan.contents[file.path])
+        )
         seen.update(plan.contents)
         folder = workspace.kata_folder(plan.kata)
         shown = os.path.lexists(folder / BLOCKS) or plan.kata.adapter is not None
         unopened = None if shown else blocks_of(plan.kata)
-        done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened))
+        done.append(Started(plan.kata, folder, plan.submission, results, resumed, unopened, older))
     # Only blocks that this start wrote: a second start must not give up a kata that was opened long ago.
     opened = {file.path for begun in done for file in begun.files if file.action == "written"}
     with edit_progress(workspace.root) as progress:
