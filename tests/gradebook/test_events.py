@@ -20,6 +20,7 @@ KEPT = {
     "extend": '{"of":"week1","days":2.0}',
     "take": '"week1/my_masks.py"',
     "alias": '"linus.p"',
+    "left": "null",
     "release": '{"of":"","katas":["masks"],"points":{"masks":[2.0]}}',
     "remark": '{"attempt":4,"file":"masks.py","line":7}',
     "dispute": "null",

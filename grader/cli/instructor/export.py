@@ -253,12 +253,8 @@ def of_section(book: Gradebook, section: str | None) -> list[str] | None:
     """
     if section is None:
         return None
-    found = [person.learner for person in book.course.roster.values() if person.section == section]
-    if not found:
-        sections = {person.section for person in book.course.roster.values() if person.section}
-        there = ", ".join(sorted(sections)) or "none"
-        raise UsageError(f"--section {section}: the roster has no such section (there is {there}).")
-    return found
+    learners, gone = book.course.sections[book.course.section_called(section)], book.left()
+    return [learner for learner in learners if learner not in gone]
 
 
 def _column_meant(book: Gradebook, text: str) -> str:

@@ -280,6 +280,7 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
     same = book.course.normalized_name
     # In the course's spelling: a download may write names in another case than the roster.
     present = {same(name) for name in known}
+    present |= {same(name) for name in book.left()}
     known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}
     if not names:
         return [known[name] for name in sorted(known, key=natural_key)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.api import (
+    KataError,
     UsageError,
     author_of,
     author_option,
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
 @only_option
 @author_option
 @with_gradebook
-def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], author: str | None) -> None:
+def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], author: str | None) -> int:
     """Set the marks in Canvas or Moodle, for each assignment whose number there the course knows.
 
     A mark that somebody changed there since the last push, or that never came from here, stays as it is and is named.
-    It can be stopped at any time and repeated. The token is asked of the environment variable KATA_LMS_TOKEN, then of
-    the system's keyring.
+    So is one that the system refuses; the others are set all the same, and the exit code is 3. It can be stopped at any
+    time and repeated. The token is asked of the environment variable KATA_LMS_TOKEN, then of the system's keyring.
 
     \b
     Example:
@@ -82,6 +83,7 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
         last = _print(difference, last, client.title)
     _print_sum(seen, client.title, dry_run)
     note_unmatched(found, katas, system)
+    return KataError.exit_code if seen["refused"] else 0
 
 
 def _print(difference: Difference, last: PushTarget | None, where: str) -> PushTarget:
@@ -90,6 +92,7 @@ def _print(difference: Difference, last: PushTarget | None, where: str) -> PushT
         "push": f"{_mark(difference.theirs)} → {points(difference.ours or 0.0)}",
         "kept": f"{_mark(difference.theirs)} stays: it was changed in {where} (here {points(difference.ours or 0.0)})",
         "no_account": f"has no account in this course in {where}",
+        "refused": f"{_mark(difference.theirs)} stays: {difference.reason}",
     }.get(difference.verdict)
     if difference.target is not last:
         print_line(f"{difference.target.title}   {points(difference.target.column.max_score)} points")
@@ -112,6 +115,7 @@ def _print_sum(seen: Counter[str], where: str, dry_run: bool) -> None:
         "kept": f"changed in {where} and left as they are",
         "unmarked": "without a mark yet",
         "no_account": "without an account there",
+        "refused": f"refused by {where}",
     }
     text = ", ".join(f"{seen[verdict]} {word}" for verdict, word in words.items() if seen[verdict])
     note(f"\n{counted(sum(seen.values()), 'mark')}: {text}")

@@ -24,6 +24,10 @@ class RemoteError(KataError):
     """The other system cannot be reached, or refuses."""
 
 
+class MarkRefusedError(RemoteError):
+    """Raised where one mark is refused, and others need not be: somebody left the course, or may not be marked."""
+
+
 class RemoteMark(NamedTuple):
     """The mark that somebody has there."""
 
@@ -77,16 +81,41 @@ def lowered(**values: object) -> dict[str, str]:
 
 
 @contextmanager
-def asking(title: str, base: str, what: str = "") -> Iterator[None]:
+def asking(title: str, base: str, what: str = "", *, of_mark: bool = False) -> Iterator[None]:
     """Turn what goes wrong over there into an error of ours. Neither answers nor requests are in it: a token may be.
+
+    Args:
+        title: the system's.
+        base: where it is.
+        what: what is asked for.
+        of_mark: it is about one mark alone.
 
     Raises:
         RemoteError: the system cannot be reached, or refuses.
+        MarkRefusedError: it refuses one mark.
     """
     import requests
-    from canvasapi.exceptions import CanvasException, InvalidAccessToken, ResourceDoesNotExist
+    from canvasapi.exceptions import (
+        BadRequest,
+        CanvasException,
+        Conflict,
+        Forbidden,
+        InvalidAccessToken,
+        RateLimitExceeded,
+        ResourceDoesNotExist,
+        Unauthorized,
+        UnprocessableEntity,
+    )
 
     where = host_of(base)
+    refused = {
+        BadRequest: "400, bad request",
+        Unauthorized: "401, not allowed",
+        Forbidden: "403, forbidden",
+        ResourceDoesNotExist: "404, not found",
+        Conflict: "409, conflict",
+        UnprocessableEntity: "422, cannot be processed",
+    }
     try:
         yield
     # These two before CanvasException, which both of them are.
@@ -94,7 +123,11 @@ def asking(title: str, base: str, what: str = "") -> Iterator[None]:
         raise RemoteError(
             f"{title} does not accept the token for {where}.", "Make a new one there."
         ) from error
-    except ResourceDoesNotExist as error:
+    except tuple(refused) as error:
+        if of_mark and not isinstance(error, RateLimitExceeded):
+            raise MarkRefusedError(f"{title} refuses it ({refused[type(error)]})") from error
+        if not isinstance(error, ResourceDoesNotExist):
+            raise RemoteError(f"{title} refuses: {type(error).__name__}.", HOW_IT_GOES_ON) from error
         raise UsageError(f"{title} does not have {what or 'this course'}, or hides it from you.") from error
     except CanvasException as error:
         raise RemoteError(f"{title} refuses: {type(error).__name__}.", HOW_IT_GOES_ON) from error
@@ -163,8 +196,9 @@ class CanvasCourse:
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
-        with asking(self.title, self.base):
-            submission = self._assignment(assignment.id).get_submission(int(account))
+        there = self._assignment(assignment.id)
+        with asking(self.title, self.base, of_mark=True):
+            submission = there.get_submission(int(account))
             if (found := _canvas_mark(submission)) != over:
                 return found
             submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
@@ -186,6 +220,23 @@ def _canvas_mark(submission: Any) -> RemoteMark:
         None if score is None else round(score + taken, CanvasCourse.decimals),
         bool(getattr(submission, "excused", False)),
     )
+
+
+class MoodleRefusal(RemoteError):
+    """Raised where Moodle answers a function with an exception of its own."""
+
+    def __init__(self, function: str, reason: str, code: str) -> None:
+        super().__init__(
+            f"Moodle refuses {function}: {reason}", f"A token's service must allow it. {HOW_IT_GOES_ON}"
+        )
+        self.reason, self.code = reason, code
+
+
+# Of `lib/externallib.php` and `webservice/lib.php`: what is wrong with a token or the site, whomever a mark is for.
+_OF_TOKEN = (
+    "invalidtoken", "accessexception", "servicenotavailable", "requireloginerror", "sitemaintenance", "nopermissions",
+    "errorcoursecontextnotvalid", "None",
+)  # fmt: skip
 
 
 @dataclass
@@ -255,16 +306,21 @@ class MoodleCourse:
         found = self.marks(assignment).get(account, NO_MARK)  # no function tells one alone
         if found != over:
             return found
-        self._call(
-            "mod_assign_save_grade",
-            assignmentid=assignment.id,
-            userid=account,
-            grade=f"{points:.{self.decimals}f}",
-            attemptnumber=-1,
-            addattempt=0,
-            workflowstate="",
-            applytoall=0,
-        )
+        try:
+            self._call(
+                "mod_assign_save_grade",
+                assignmentid=assignment.id,
+                userid=account,
+                grade=f"{points:.{self.decimals}f}",
+                attemptnumber=-1,
+                addattempt=0,
+                workflowstate="",
+                applytoall=0,
+            )
+        except MoodleRefusal as error:
+            if error.code in _OF_TOKEN:
+                raise
+            raise MarkRefusedError(f"Moodle refuses it: {error.reason}") from error
         return None
 
     def _call(self, function: str, **given: object) -> Any:
@@ -286,10 +342,7 @@ class MoodleCourse:
             found = answer.json()
         if isinstance(found, dict) and "exception" in found:
             reason = found.get("message") or found.get("errorcode")
-            raise RemoteError(
-                f"Moodle refuses {function}: {reason}",
-                f"A token's service must allow it. {HOW_IT_GOES_ON}",
-            )
+            raise MoodleRefusal(function, str(reason), str(found.get("errorcode")))
         return found
 
 

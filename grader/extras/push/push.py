@@ -21,14 +21,22 @@ from grader.api import (
     marks_of,
 )
 from grader.api import number as as_text
-from grader.extras.push.courses import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
+from grader.extras.push.courses import (
+    NO_MARK,
+    Client,
+    MarkRefusedError,
+    RemoteAssignment,
+    RemoteMark,
+    account_of,
+    host_of,
+)
 
 TOKEN = "KATA_LMS_TOKEN"
 SERVICE = "kata"
 """What tokens are kept under in the system's keyring, by host."""
 
-Verdict = Literal["push", "same", "kept", "unmarked", "no_account"]
-"""`kept`: somebody changed it there; `unmarked`: we have no mark yet."""
+Verdict = Literal["push", "same", "kept", "unmarked", "no_account", "refused"]
+"""`kept`: somebody changed it there; `unmarked`: we have no mark yet; `refused`: the system does not take this mark."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,8 @@ class Difference:
     account: str = ""
     sent: Push | None = None
     """What was sent of it last."""
+    reason: str = ""
+    """Why it was refused."""
 
 
 class Pusher:
@@ -144,9 +154,12 @@ class Pusher:
         if difference.verdict == "push":
             # Before it is sent: whenever this ends, the next push knows which two marks may be there.
             self._note(difference, push)
-            found = self._client.give(
-                difference.target.assignment, difference.account, difference.ours, difference.theirs
-            )
+            try:
+                found = self._client.give(
+                    difference.target.assignment, difference.account, difference.ours, difference.theirs
+                )
+            except MarkRefusedError as error:
+                return replace(difference, verdict="refused", reason=error.message)
             if found is not None:
                 return replace(difference, verdict="kept", theirs=found)
         elif (

@@ -162,6 +162,33 @@ class Course:
     def _people(self) -> dict[str, Person]:
         return {normalized_name(learner): person for learner, person in self.roster.items()}
 
+    @cached_property
+    def sections(self) -> dict[str, list[str]]:
+        """Return the learners of each section. Of two sections, Canvas writes `A and B`: somebody is in both."""
+        cells = {person.section for person in self.roster.values()} - {""}
+        found: dict[str, list[str]] = {}
+        for person in self.roster.values():
+            parts = re.split(r",? and |, ", person.section)
+            # `Arts and Crafts` is one section, unless there are two of these names.
+            for section in parts if cells.issuperset(parts) else [person.section]:
+                if section:
+                    found.setdefault(section, []).append(person.learner)
+        return dict(sorted(found.items()))
+
+    def section_called(self, text: str) -> str:
+        """Return the section that a person means: by its name, or words of it where these are in no other's.
+
+        Raises:
+            UsageError: there is none, or several are meant.
+        """
+        words = set(text.casefold().split())
+        found = [name for name in self.sections if words and words <= set(name.casefold().split())]
+        if text in self.sections or len(found) == 1:
+            return text if text in self.sections else found[0]
+        there = ", ".join(found or self.sections) or "none"
+        which = "several sections are called so" if found else "the roster has no such section"
+        raise UsageError(f"--section {text}: {which} (there is {there}).")
+
     def name_of(self, learner: str) -> str:
         """Return how a learner is shown: the roster's name, else the identity."""
         person = self.person(learner)
@@ -538,9 +565,12 @@ def _time(word: str, given: str) -> str:
 
 
 def with_value(text: str, table: str, key: str, value: str) -> str:
-    """Return TOML in which a key of a table has a value: in its place, in that of a comment with it, or first."""
+    """Return TOML in which a key of a table has a value: in its place, in that of a comment with it, or first.
+
+    Without a table it is a key above all of them.
+    """
     line = f"{key} = {value}\n"
-    head = re.search(rf"^\[{re.escape(table)}\].*\n?", text, re.MULTILINE)
+    head = re.search(rf"^\[{re.escape(table)}\].*\n?" if table else r"\A", text, re.MULTILINE)
     if head is None:
         return f"{text.rstrip()}\n\n[{table}]\n{line}"
     end = re.search(r"^\[", text[head.end() :], re.MULTILINE)

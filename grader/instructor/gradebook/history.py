@@ -27,6 +27,7 @@ from grader.instructor.gradebook.events import (
     Dispute,
     Event,
     Extend,
+    Left,
     Override,
     Release,
     Remark,
@@ -305,7 +306,7 @@ def of_mark(connection: Connection, course: Course, learner: str, kata: str) -> 
     ]
     for decision in events.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = isinstance(decision, Extend) and course.covers(decision.of, kata)
-        if decision.kata == kata or isinstance(decision, Alias) or extended:
+        if decision.kata == kata or isinstance(decision, Alias | Left) or extended:
             found += _happened(decision, own)
     return sorted(found, key=lambda event: event.at)
 

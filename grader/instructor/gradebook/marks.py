@@ -45,7 +45,7 @@ def marks(
         connection: to read from.
         course: whose rules hold.
         slugs: of these katas alone.
-        learners: of these alone, by identity.
+        learners: of these alone, by identity; without, of everybody who has not left.
         read: yields attempts with their reports, when somebody looks at one.
     """
     chosen = katas(connection, slugs)
@@ -54,6 +54,8 @@ def marks(
     waits = _awaited(connection, course)
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     everybody = list_learners(connection, course, learners)
+    if learners is None:
+        everybody = [somebody for somebody in everybody if not somebody.left]
     for start in range(0, len(everybody), _CHUNK):
         some = everybody[start : start + _CHUNK]
         counting = _counting(connection, course, some, chosen)

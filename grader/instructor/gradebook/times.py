@@ -19,6 +19,7 @@ from grader.errors import UsageError
 from grader.instructor.gradebook.events import Override, PointsChange
 from grader.instructor.gradebook.roster import read_table
 from grader.instructor.lms import times_of
+from grader.instructor.lms.moodle import time_in_words
 from grader.instructor.lms.person import Found
 from grader.instructor.lms.system import Times
 
@@ -158,7 +159,6 @@ _EXAMPLE = (
     "a time holds for everything in the download."
 )
 _NOTHING = ("", "-", "none", "null")
-_MOODLE = ("%A, %d %B %Y, %I:%M %p", "%d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %H:%M")
 
 
 class HandedInAt(NamedTuple):
@@ -214,18 +214,16 @@ def _kata(path: Path, line: int, cells: dict[str, str], catalogue: Catalogue) ->
 
 
 def _time(text: str, zone: tzinfo) -> datetime | None:
-    """Read a time as the systems write it: ISO 8601 with or without a zone, `… UTC`, Moodle's English words."""
+    """Read a time as the systems write it: ISO 8601 with or without a zone, `… UTC`, Moodle's words."""
     word = text.removesuffix(" UTC") + "+00:00" if text.endswith(" UTC") else text
     parts = word.rsplit(" ", 1)
     if len(parts) == 2 and parts[1][:1] in ("+", "-") and parts[1][1:].replace(":", "").isdigit():
         word = "".join(parts)
     try:
-        return due_in_utc(datetime.fromisoformat(word), zone)
+        written: datetime | None = datetime.fromisoformat(word)
+    except ValueError:
+        written = time_in_words(text)
+    try:
+        return due_in_utc(written, zone) if written is not None else None
     except (ValueError, OverflowError):
-        pass
-    for form in _MOODLE:
-        try:
-            return due_in_utc(datetime.strptime(text, form), zone)
-        except (ValueError, OverflowError):
-            continue
-    return None
+        return None

@@ -189,6 +189,9 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
             yield Problem(of, UNMATCHED, name, "", guess, command, whose)
 
 
+_WITH_EFFECT = (events.Take, events.Choose, events.Extend, events.Alias, events.Left)
+
+
 def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None]) -> Iterator[Problem]:
     """Yield decisions that something which came in later, or the course's settings, took the effect from.
 
@@ -200,7 +203,7 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
     identity, course = book.identity(), book.course
     known = {course.normalized_name(name) for name in course.roster}
     last: dict[tuple[object, ...], events.Decision] = {}
-    for decided in events.standing(book.rulings((events.Take, events.Choose, events.Extend, events.Alias))):
+    for decided in events.standing(book.rulings(_WITH_EFFECT)):
         # Of two that say the same thing otherwise, the newer counts.
         about = (
             decided.of
@@ -225,6 +228,12 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
                 course.normalized_name(who)
             }:
                 why = f"{event.name} is in the roster as another learner"
+            case events.Left() if any(
+                hand_in.arrived_at > event.made.at
+                for _, given in book.handed_in(who).values()
+                for hand_in in given
+            ):
+                why = "has left the course, and something came in after that"
         if why:
             command = f"kata gradebook withdraw {event.id}"
             yield Problem(of, WITHOUT_EFFECT, who, kata, why, command, str(event.id))

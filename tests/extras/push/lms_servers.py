@@ -29,6 +29,8 @@ class Lms:
         self.excused: set[str] = set()
         self.deducted: dict[str, float] = {}
         self.workflow = 0
+        self.refused: set[str] = set()
+        """Accounts whose mark nobody may set."""
         self.asked: list[str] = []
         """Paths, or functions; never what was in a body."""
         self.given: list[tuple[str, float]] = []
@@ -115,6 +117,8 @@ class Canvas(_Handler):
 
     def do_PUT(self) -> None:
         given, id_ = self.form(), self.path.rpartition("/")[2]
+        if id_ in self.lms.refused:
+            return self.answer({"errors": [{"message": "The specified resource does not exist."}]}, 404)
         if self.noted(f"PUT {self.path}"):
             assert self.headers["Authorization"] == f"Bearer {TOKEN}"
             self.lms.set_mark(id_, float(given["submission[posted_grade]"]))
@@ -171,6 +175,14 @@ class Moodle(_Handler):
                 return self.answer({"assignments": some, "warnings": []})
             case "mod_assign_save_grade":
                 assert (given["assignmentid"], given["applytoall"]) == ("33", "0")
+                if given["userid"] in self.lms.refused:
+                    return self.answer(
+                        {
+                            "exception": "moodle_exception",
+                            "errorcode": "usernotincourse",
+                            "message": "Not enrolled",
+                        }
+                    )
                 if does:
                     self.lms.set_mark(given["userid"], float(given["grade"]))
                 return self.answer(None)
