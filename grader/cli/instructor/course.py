@@ -63,7 +63,7 @@ class NewCourse:
 
     def text(self, catalogue: Catalogue) -> str:
         """Return it as a course.toml."""
-        from grader.instructor.gradebook.course import quoted
+        from grader.instructor.gradebook.course_file import quoted
 
         if self.weeks is not None and self.assignments:
             raise UsageError(
@@ -99,7 +99,7 @@ class CourseChanges:
 
     def made_in(self, text: str) -> str:
         """Return a course file with these changes."""
-        from grader.instructor.gradebook.course import changed, quoted
+        from grader.instructor.gradebook.course_file import changed, quoted
 
         others = {("lms", "address"): quoted(self.lms)} if self.lms is not None else {}
         if self.anonymous is not None:
@@ -278,7 +278,7 @@ def _with_roster(text: str, target: Path, rosters: Sequence[Path], before: Cours
     Raises:
         UsageError: roster.csv is something else.
     """
-    from grader.instructor.gradebook.course import quoted, with_value
+    from grader.instructor.gradebook.course_file import quoted, with_value
     from grader.instructor.gradebook.identities import merge_rosters, renew_roster
     from grader.instructor.gradebook.roster import read_roster, roster_text
 
@@ -368,7 +368,7 @@ def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:
 
 def _with_columns(text: str, rosters: Sequence[Path]) -> str:
     """Return a course file that knows the columns which a system's roster has for assignments of the same name."""
-    from grader.instructor.gradebook.course import key_of, quoted, with_value
+    from grader.instructor.gradebook.course_file import key_of, quoted, with_value
     from grader.instructor.gradebook.identities import words_in
     from grader.instructor.gradebook.roster import mark_columns
 
@@ -431,7 +431,7 @@ def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
     Raises:
         UsageError: a word is not like `week1=9.1,masks`, or there is no such kata.
     """
-    from grader.instructor.gradebook.course import key_of, quoted
+    from grader.instructor.gradebook.course_file import key_of, quoted
 
     units = [] if words else [unit for unit in catalogue.units if unit.katas]
     found: dict[str, list[Kata]] = {f"unit-{unit.number}": list(unit.katas) for unit in units}

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from grader.instructor.gradebook.course import Attempts, Course
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course_file import Attempts
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, HandIn, Mark, Newer
 from grader.instructor.gradebook.times import Lateness, add_days, lateness

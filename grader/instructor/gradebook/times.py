@@ -31,22 +31,22 @@ class LatePolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     """The table `[late]` of the course settings; as it stands here, lateness is noted and costs nothing."""
 
     grace_minutes: Annotated[
-        float, Meta(ge=0, le=10_080, description="minutes, from 0 to 10080 (a week)")
+        float, Meta(ge=0, le=10_080, description="a number of minutes, from 0 to 10080 (a week)")
     ] = 0.0
     """So late is not late. A hand-in after that is late from the due date on."""
-    percent_per_day: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 0.0
+    percent_per_day: Annotated[float, Meta(ge=0, le=100, description="a number from 0 to 100")] = 0.0
     """Taken for each day that has started."""
-    most_percent: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 100.0
+    most_percent: Annotated[float, Meta(ge=0, le=100, description="a number from 0 to 100")] = 100.0
     """However late, no more than this is taken."""
     of: Literal["earned", "possible"] = "earned"
     """Percent of the points earned, or of those that could be earned."""
-    refused_after_days: Annotated[float, Meta(ge=0, le=3650, description="days, from 0 to 3650")] | None = (
-        None
-    )
+    refused_after_days: (
+        Annotated[float, Meta(ge=0, le=3650, description="a number of days, from 0 to 3650")] | None
+    ) = None
     """Later than this, nothing counts."""
-    unknown: Annotated[float, Meta(ge=0, le=3650, description="days, from 0 to 3650")] = 0.0
+    unknown: Annotated[float, Meta(ge=0, le=3650, description="a number of days, from 0 to 3650")] = 0.0
     """So many days late is what a system marks late without saying when it came in."""
-    late_days: Annotated[int, Meta(ge=0, le=365, description="days, from 0 to 365")] = 0
+    late_days: Annotated[int, Meta(ge=0, le=365, description="a whole number of days, from 0 to 365")] = 0
     """Everybody may be so many days late over the whole course, for nothing; used in the order of due times."""
 
 
