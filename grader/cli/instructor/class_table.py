@@ -214,13 +214,13 @@ def print_changes(
     counting: set[int | None],
     out: Console,
     *,
-    dry_run: bool,
+    titles: tuple[str, str],
 ) -> None:
-    """Print which gradings come out differently, and for which checks."""
+    """Print which gradings come out differently, the largest change first, and for which checks."""
     if not changed:
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
+    for title in ("learner", "kata", "attempt", *titles):
         table.add_column(title, no_wrap=True)
     for change in changed[:CHANGES]:
         attempt = f"{own[change.attempt]}{'' if change.attempt in counting else ', does not count'}"
@@ -231,10 +231,13 @@ def print_changes(
     out.print(table)
     if len(changed) > CHANGES:
         out.print(f"… and {len(changed) - CHANGES} more; --json FILE has them all")
-    out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
-    for check, count in Counter(check for change in changed for check in change.checks).most_common():
-        out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
-    gains = [change.after.earned - change.before.earned for change in changed]
+    if checks := Counter(check for change in changed for check in change.checks):
+        out.print(
+            "checks that come out differently, and for how many hand-ins; --json FILE has them for each:"
+        )
+        for check, count in checks.most_common():
+            out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
+    gains = [change.gain for change in changed]
     higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")
 

@@ -319,6 +319,8 @@ def check(folder: Path) -> None:
         lines.append("   ".join([assignment.name, ", ".join(assignment.katas), *when, *column]))
     percent = course.late.percent_per_day
     lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    for kata, table in course.points.items():
+        lines.append(f"points   {kata}: {', '.join(f'{name} {worth:g}' for name, worth in table.items())}")
     if course.anonymous:
         lines.append("marking   without names, until answers are released")
     if course.lms:

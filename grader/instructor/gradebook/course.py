@@ -64,6 +64,8 @@ class Course:
     late: LatePolicy = field(default_factory=LatePolicy)
     extensions: Mapping[tuple[str, str | None], float | datetime] = field(default_factory=dict)
     """Days, or until when, by learner and slug; without a slug for every kata that has no entry of its own."""
+    points: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What checks are worth, by slug, then by check or aspect: see `check_points`."""
     weights: Mapping[str, float] = field(default_factory=dict)
     written: Mapping[str, float] = field(default_factory=dict)
     """How much written answers count, by slug; as much as the kata otherwise."""
@@ -240,6 +242,7 @@ class _Reader:
             due=due,
             late=data.late,
             extensions=dict(self._extensions()),
+            points=dict(self._points()),
             weights=dict(self._by_kata(("weights",), data.weights, self._weight)),
             written=dict(self._by_kata(("written",), data.written, self._weight)),
             columns=dict(self._columns()),
@@ -347,6 +350,16 @@ class _Reader:
             elif slugs:
                 yield slugs[0], title
 
+    def _points(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        for text, table in self._data.points.items():
+            slugs = self._resolve(("points", text), text)
+            if len(slugs) > 1:
+                self._wrong(("points", text), "names several katas.", "Each kata has checks of its own.")
+            elif slugs and not table:
+                self._wrong(("points", text), "names no check.", "For example: values = 4")
+            elif slugs:
+                yield slugs[0], table
+
     def _extensions(self) -> Iterator[tuple[tuple[str, str | None], float | datetime]]:
         known = {normalized_name(name) for name in self._roster}
         for learner, entry in self._data.extensions.items():
@@ -411,7 +424,10 @@ class _Reader:
         try:
             return [kata.slug for kata in self._catalogue.resolve(text)]
         except UsageError as error:
-            there, guess = list(self._data.assignments), did_you_mean(text, list(self._data.assignments), most=1)
+            there, guess = (
+                list(self._data.assignments),
+                did_you_mean(text, list(self._data.assignments), most=1),
+            )
             also = f" The assignments are {', '.join(there)}.{guess}" if there and not in_assignment else ""
             self._wrong(key, f"{error.message}{also}", f"Here, {_ID}. See what there is: kata list")
             return []

@@ -72,6 +72,9 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     """For `kata start`, where the file is in a learner's workspace; no mark depends on it."""
     assignments: dict[str, AssignmentTable] = {}
     due: dict[str, Any] = {}
+    points: dict[
+        str, dict[str, Annotated[float, Meta(ge=0, le=1000, description="a number from 0 to 1000")]]
+    ] = {}
     weights: dict[str, Any] = {}
     written: dict[str, Any] = {}
     extensions: dict[str, Any] = {}

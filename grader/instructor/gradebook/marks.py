@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, events, schema
+from grader.instructor.gradebook import answers, events, history, schema
 from grader.instructor.gradebook.attempt_selection import in_order, select_attempts
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, fold
@@ -161,9 +161,16 @@ def _given(
     submissions, names = schema.submissions.c, names_of(some)
     wanted = _GIVEN.where(submissions.learner_id.in_(list(names)), submissions.kata_id.in_(list(slug_of)))
     found: dict[str, dict[str, list[HandIn]]] = {somebody.name: {} for somebody in some}
-    for row in connection.execute(wanted.order_by(submissions.id)):
+    rows = connection.execute(wanted.order_by(submissions.id)).all()
+    # Where the course says what checks are worth, points are not those that were booked with the report.
+    own = {row.attempt_id for row in rows if slug_of[row.kata_id][0] in course.points}
+    worth = history.results(connection, course, own)
+    for row in rows:
         slug, _ = slug_of[row.kata_id]
-        found[names[row.learner_id]].setdefault(slug, []).append(_hand_in(row))
+        hand_in = _hand_in(row)
+        if (result := worth.get(row.attempt_id)) is not None:
+            hand_in = replace(hand_in, result=result)
+        found[names[row.learner_id]].setdefault(slug, []).append(hand_in)
     # In the order of the katas, whatever came in first.
     return {
         name: {slug: own[slug] for slug, _ in slug_of.values() if slug in own} for name, own in found.items()

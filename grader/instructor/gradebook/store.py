@@ -214,10 +214,13 @@ class Gradebook:
             if mark.hand_in is not None and run in (None, mark.hand_in.run):
                 yield mark.report
 
-    def reports_of(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
-        """Yield attempts with their reports."""
+    def reports_of(
+        self, attempts: Collection[int], *, as_graded: bool = False
+    ) -> Iterator[tuple[int, KataReport]]:
+        """Yield attempts with their reports: in the points of the course, or `as_graded` in those of the pack."""
+        read = of_history.reports_as_graded if as_graded else of_history.reports_of
         with self._connections.reading("reading reports", whole=True) as connection:
-            yield from of_history.reports_of(connection, attempts)
+            yield from read(connection, self.course, attempts)
 
     learners = _reading("reading its learners", identities.learners)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from grader.instructor.gradebook import events
+from grader.instructor.gradebook.check_points import unknown_names
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
@@ -25,6 +26,7 @@ NEWER_ATTEMPT = "a newer attempt does not count"
 REDRAWN = "check drawn again"
 UNUSED_TIME = "time not used"
 WITHOUT_EFFECT = "decision without effect"
+SETTING = "setting without effect"
 
 
 class Problem(NamedTuple):
@@ -87,6 +89,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         )
         for attempt in book.redrawn()
     ]
+    found += _unknown_checks(book, every)
     found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
@@ -151,6 +154,18 @@ def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
             f"{mark.late_by} marks it late; it counts as {how}",
             "kata grade DOWNLOAD --times FILE",
         )
+
+
+def _unknown_checks(book: Gradebook, marks: Sequence[Mark]) -> Iterator[Problem]:
+    """Yield the tables of points that name a check which the kata does not have."""
+    for kata, table in book.course.points.items():
+        reports = (mark.report for mark in marks if mark.kata == kata and mark.hand_in is not None)
+        judged = next((report for report in reports if report.checks), None)
+        wrong, _ = unknown_names([judged] if judged is not None else [], table)
+        if wrong:
+            what = f"`points.{kata}` in the course settings: {kata} has no check or aspect {', '.join(wrong)}"
+            command = f"kata regrade --only {kata} --dry-run"
+            yield Problem(_group(book.course, kata), SETTING, "", kata, what, command)
 
 
 def _redrawn(check: RedrawnCheck) -> str:
