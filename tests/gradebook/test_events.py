@@ -21,6 +21,7 @@ KEPT = {
     "take": '"week1/my_masks.py"',
     "alias": '"linus.p"',
     "left": "null",
+    "team": '{"of":"week1","name":"Team 7","members":["ada","bob"]}',
     "release": '{"of":"","katas":["masks"],"points":{"masks":[2.0]}}',
     "remark": '{"attempt":4,"file":"masks.py","line":7}',
     "dispute": "null",

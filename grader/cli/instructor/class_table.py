@@ -16,7 +16,7 @@ from grader.catalogue import Kata
 from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
 from grader.instructor.gradebook.database import redact
-from grader.instructor.gradebook.identities import Matches
+from grader.instructor.gradebook.identities import Matches, proposal
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
@@ -183,14 +183,10 @@ def _late(system: str, days: float, who: Sequence[str]) -> str:
 def _strangers(matches: Matches) -> list[str]:
     lines, option = [], same_book()
     for name, candidates in matches.strangers.items():
-        for learner, reason in candidates[:1]:
-            accept = f"kata gradebook alias {name_word(learner)} {name_word(name)}{option} --comment TEXT"
-            lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
-        if not candidates:
-            accept = f"kata gradebook alias LEARNER {name_word(name)}{option} --comment TEXT"
-            lines.append(
-                f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
-            )
+        whose, guess = proposal(candidates)
+        accept = f"kata gradebook alias {name_word(whose) if whose else 'LEARNER'} {name_word(name)}{option}"
+        how = "If so" if whose else "To say whose it is"
+        lines.append(f"{name}: {guess}. {how}: {accept} --comment TEXT")
     return lines
 
 
@@ -223,7 +219,7 @@ def print_changes(
     for title in ("learner", "kata", "attempt", *titles):
         table.add_column(title, no_wrap=True)
     for change in changed[:CHANGES]:
-        attempt = f"{own[change.attempt]}{'' if change.attempt in counting else ', does not count'}"
+        attempt = f"{own.get(change.attempt, '?')}{'' if change.attempt in counting else ', does not count'}"
         table.add_row(
             escape_controls(change.learner), change.kata, attempt, _mark(change.before), _mark(change.after)
         )

@@ -225,6 +225,8 @@ def _remarks(
     times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], closed: bool
 ) -> Iterable[str]:
     others = [other for other in given if other.digest and other.digest != hand_in.digest]
+    if hand_in.by:
+        yield f"handed in by {hand_in.by}, for the team"
     if choice := times.choice(kata):
         yield f"chosen by {choice.made.author}: {choice.made.comment}"
     elif others and times.mode(kata) == "best":

@@ -325,14 +325,15 @@ def of_mark(connection: Connection, course: Course, learner: str, kata: str) -> 
         GradebookUsageError: there is no such learner or kata.
     """
     somebody, kata_id = find(connection, course, learner, kata)
-    attempts = list(_attempts(connection, somebody.rows, kata_id))
+    given_by = somebody.rows_at(course, kata)
+    attempts = list(_attempts(connection, given_by, kata_id))
     if kata in course.points:
         given = results(connection, course, [graded.attempt for graded in attempts])
         attempts = [replace(graded, result=given[graded.attempt]) for graded in attempts]
     own = {graded.attempt: graded.number for graded in attempts}
     found: list[HistoryEvent] = [
         *attempts,
-        *_handed_in_again(connection, somebody.rows, kata_id, attempts),
+        *_handed_in_again(connection, given_by, kata_id, attempts),
     ]
     for decision in events.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = isinstance(decision, Extend) and course.covers(decision.of, kata)

@@ -32,9 +32,19 @@ COUNTING: tuple[type[events.Decision], ...] = (
     events.Take,
     events.Alias,
     events.Left,
+    events.Team,
     events.Release,
 )
 """What a mark, or whose it is, depends on besides points; the others are said about it."""
+
+
+class Mate(NamedTuple):
+    """Somebody in a learner's team."""
+
+    of: str
+    """For which assignment or kata; empty for everything."""
+    row: int
+    name: str
 
 
 class LearnerRef(NamedTuple):
@@ -49,6 +59,12 @@ class LearnerRef(NamedTuple):
     """What stands about them, or about the whole class, oldest first."""
     writes: bool = False
     """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
+    mates: tuple[Mate, ...] = ()
+    """Whose hand-ins count for them as well."""
+
+    def rows_at(self, course: Course, kata: str) -> tuple[int, ...]:
+        """Return the rows under which something was handed in for a kata that counts for them."""
+        return (*self.rows, *(mate.row for mate in self.mates if course.covers(mate.of, kata)))
 
     @property
     def left(self) -> bool:
@@ -178,7 +194,20 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
         )
         for key, name in sorted_names
     }
-    return LearnerIndex(there, identities)
+    index = LearnerIndex(there, identities)
+    for team in (decision for decision in decided if isinstance(decision, events.Team)):
+        keys = [course.normalized_name(index.identity(course, name)) for name in team.members]
+        members = [there[key] for key in keys if key in there]
+        for key in keys:
+            if key in there:
+                mates = [
+                    Mate(team.of, row, other.name)
+                    for other in members
+                    if other.name != there[key].name
+                    for row in other.rows
+                ]
+                there[key] = there[key]._replace(mates=(*there[key].mates, *mates))
+    return index
 
 
 def names_of(people: Iterable[LearnerRef]) -> dict[int, str]:
@@ -305,6 +334,8 @@ class Match(NamedTuple):
 
     learner: str
     reason: str
+    likeness: float = 100.0
+    """In percent."""
 
 
 @dataclass
@@ -577,7 +608,16 @@ def similar_names(who: Found, absent: Iterable[Person]) -> list[Match]:
         if best >= ALIKE:
             likeness.append((best, person.learner, why))
     likeness.sort(key=lambda guess: (-guess[0], guess[1]))
-    return [Match(learner, why) for _, learner, why in likeness[:PROPOSED]]
+    return [Match(learner, why, share) for share, learner, why in likeness[:PROPOSED]]
+
+
+def proposal(guesses: Sequence[Match]) -> tuple[str, str]:
+    """Return who a name is proposed for, and what to say of it; nobody where two are as likely, who are named."""
+    if not guesses:
+        return "", "like nobody in the roster who has not handed in"
+    first, *others = guesses
+    same = [guess.learner for guess in others if guess.likeness == first.likeness]
+    return "" if same else first.learner, f"{' or '.join((first.learner, *same))}? ({first.reason})"
 
 
 def _likeness(one: str, other: str) -> tuple[float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, fold
 from grader.instructor.gradebook.identities import (
     LearnerRef,
+    Mate,
     find_learner,
     identity,
     katas,
@@ -158,8 +160,15 @@ def _given(
 ) -> dict[str, dict[str, list[HandIn]]]:
     """Return everything that some learners handed in, by learner and slug: where late days are shared, of all katas."""
     slug_of = {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
-    submissions, names = schema.submissions.c, names_of(some)
-    wanted = _GIVEN.where(submissions.learner_id.in_(list(names)), submissions.kata_id.in_(list(slug_of)))
+    submissions = schema.submissions.c
+    # Whose it is by row: the learner's own, and for what a team hands in together that of each other member.
+    owners: dict[int, list[tuple[str, Mate | None]]] = defaultdict(list)
+    for somebody in some:
+        for number in somebody.rows:
+            owners[number].append((somebody.name, None))
+        for mate in somebody.mates:
+            owners[mate.row].append((somebody.name, mate))
+    wanted = _GIVEN.where(submissions.learner_id.in_(list(owners)), submissions.kata_id.in_(list(slug_of)))
     found: dict[str, dict[str, list[HandIn]]] = {somebody.name: {} for somebody in some}
     rows = connection.execute(wanted.order_by(submissions.id)).all()
     # Where the course says what checks are worth, points are not those that were booked with the report.
@@ -170,7 +179,12 @@ def _given(
         hand_in = _hand_in(row)
         if (result := worth.get(row.attempt_id)) is not None:
             hand_in = replace(hand_in, result=result)
-        found[names[row.learner_id]].setdefault(slug, []).append(hand_in)
+        for name, mate in owners[row.learner_id]:
+            if mate is None:
+                found[name].setdefault(slug, []).append(hand_in)
+            # Of a mate only what was handed in: that somebody handed in nothing is said of them alone.
+            elif hand_in.digest and course.covers(mate.of, slug):
+                found[name].setdefault(slug, []).append(replace(hand_in, by=mate.name))
     # In the order of the katas, whatever came in first.
     return {
         name: {slug: own[slug] for slug, _ in slug_of.values() if slug in own} for name, own in found.items()

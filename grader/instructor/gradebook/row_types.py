@@ -303,6 +303,8 @@ class HandIn(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     taken: str | None
     """What the file is called, if it is the answer only because somebody decided so."""
+    by: str = ""
+    """Who of the learner's team handed it in; empty where the learner did."""
     proposal: Proposal | None
     """A file that came in with it, or since, and may be meant for the answer."""
 
@@ -460,6 +462,11 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     def time_source(self) -> str | None:
         """Who says so; without a time, who marks it late."""
         return self.hand_in.time_source if self.hand_in is not None else None
+
+    @property
+    def by_mate(self) -> str:
+        """Who of the learner's team handed it in; empty where the learner did."""
+        return self.hand_in.by if self.hand_in is not None else ""
 
     @property
     def origin(self) -> str | None:

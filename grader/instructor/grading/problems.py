@@ -13,6 +13,7 @@ from typing import NamedTuple
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.check_points import unknown_names
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import proposal
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
@@ -196,8 +197,7 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
     every = (mark for own in marks.values() for mark in own.values())
     for name, guesses in unmatched(book, every).strangers.items():
         katas = [mark.kata for mark in marks[name].values() if mark.handed_in]
-        guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
-        whose = guesses[0].learner if guesses else ""
+        whose, guess = proposal(guesses)
         command = f"kata gradebook alias {typed_name(whose) if whose else 'LEARNER'} {typed_name(name)}"
         # Once for each assignment, since problems are listed by these.
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
