@@ -118,7 +118,9 @@ def test_a_wrong_table_changes_nothing(kata: Run, graded: None, folder: Path, te
 
 
 def test_a_name_that_two_have_is_proposed_for_neither(kata: Run, graded: None, folder: Path) -> None:
-    (folder / "roster.csv").write_text("learner,name\nada,Ada L\nbob,Bob R\nwzhang,Wei Zhang\nwzhang2,Wei Zhang\n")
+    (folder / "roster.csv").write_text(
+        "learner,name\nada,Ada L\nbob,Bob R\nwzhang,Wei Zhang\nwzhang2,Wei Zhang\n"
+    )
     with Gradebook.open("gradebook.sqlite", create=False) as book:
         run = book.start_run({})
         for team in (38, 40):

@@ -1,4 +1,4 @@
-"""`kata gradebook push`: a class's marks into Canvas or Moodle, over the network."""
+"""`kata gradebook push` and `pull`: marks into Canvas or Moodle, and times from there, over the network."""
 
 from __future__ import annotations
 
@@ -53,19 +53,10 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     """
     from grader.api import Catalogue, resolve_katas, unsettled
 
-    # Looked for before it is imported: an extra that most installs lack.
-    if find_spec("canvasapi") is None or find_spec("keyring") is None:
-        raise UsageError(
-            "Pushing needs packages that are not installed.", f"Install them: {install_extra('lms')}"
-        )
+    address = _address(book)
     from grader.extras.push.courses import open_course
     from grader.extras.push.push import Pusher, token_for
 
-    address = book.course.lms
-    if not address:
-        raise UsageError(
-            "The course does not say where it is in Canvas or Moodle.", "Say it: kata course set --lms URL"
-        )
     client = open_course(system, address, token_for(address))
     katas = resolve_katas(book, only)
     pusher = Pusher(book, client, author_of(author))
@@ -84,6 +75,59 @@ def push(book: Gradebook, system: str, dry_run: bool, only: tuple[str, ...], aut
     _print_sum(seen, client.title, dry_run)
     note_unmatched(found, katas, system)
     return KataError.exit_code if seen["refused"] else 0
+
+
+@click.command(short_help="Ask Canvas or Moodle when learners handed in.")
+@click.argument("what", metavar="times", type=click.Choice(("times",)))
+@only_option
+@author_option
+@with_gradebook
+def pull(book: Gradebook, what: str, only: tuple[str, ...], author: str | None) -> None:
+    """Ask Canvas or Moodle when learners handed in what is graded here, who has more time, and who hands in together.
+
+    It is about the assignments whose number there the course knows. A hand-in that has a time keeps it. Everything is
+    asked for before anything is written; what could not be used is in `problems`. The token is that of `push`.
+
+    \b
+    Example:
+      kata grade week1.zip --assignment week1
+      kata gradebook pull times
+    """
+    from grader.api import Catalogue, resolve_katas
+
+    address = _address(book)
+    from grader.extras.push.courses import open_course, system_of
+    from grader.extras.push.pull import lines, write
+    from grader.extras.push.pull import pull as pulled
+    from grader.extras.push.push import Pusher, token_for
+
+    client = open_course(system_of(address), address, token_for(address))
+    by, titles = author_of(author), {kata.slug: kata.title for kata in Catalogue.discover().katas}
+    targets = Pusher(book, client, by).targets(resolve_katas(book, only), titles, to_set=False)
+    found = pulled(book, client, targets)
+    write(book, client.title, found, by)
+    for line in lines(found):
+        print_line(line)
+    if any(each.unused for each in found):
+        note(f"open  kata gradebook problems{same_book()}")
+
+
+def _address(book: Gradebook) -> str:
+    """Return where the course is in Canvas or Moodle.
+
+    Raises:
+        UsageError: it does not say so, or the packages that ask there are not installed.
+    """
+    # Looked for before they are imported: an extra that most installs lack.
+    if find_spec("canvasapi") is None or find_spec("keyring") is None:
+        raise UsageError(
+            "Canvas and Moodle need packages that are not installed.", f"Install them: {install_extra('lms')}"
+        )
+    if not book.course.lms:
+        raise UsageError(
+            "The course does not say where it is in Canvas or Moodle.", "Say it: kata course set --lms URL"
+        )
+    return book.course.lms
 
 
 def _print(difference: Difference, last: PushTarget | None, where: str) -> PushTarget:

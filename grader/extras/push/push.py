@@ -75,8 +75,15 @@ class Pusher:
         self._client = client
         self._author = author
 
-    def targets(self, only: Collection[str] | None, titles: Mapping[str, str]) -> list[PushTarget]:
+    def targets(
+        self, only: Collection[str] | None, titles: Mapping[str, str], *, to_set: bool = True
+    ) -> list[PushTarget]:
         """Return the columns that have a number there, of `only` these katas if given.
+
+        Args:
+            only: katas.
+            titles: of all katas.
+            to_set: marks are set there, so that the points must be the same.
 
         Raises:
             UsageError: none has, or an assignment there is out of other points than here.
@@ -89,7 +96,8 @@ class Pusher:
             number = re.search(r"\(([0-9]+)\)\s*$", course.columns.get(column.kata, ""))
             if number and (only is None or set(column.katas or [column.kata]) <= set(only)):
                 assignment = self._client.assignment(number[1])
-                self._insist_on_same(column, assignment)
+                if to_set:
+                    self._insist_on_same(column, assignment)
                 address = f"{course.lms.partition('#')[0]} {number[1]}"
                 found.append(PushTarget(column, assignment.title, assignment, address))
         if not found:

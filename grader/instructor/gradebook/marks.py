@@ -179,12 +179,12 @@ def _given(
         hand_in = _hand_in(row)
         if (result := worth.get(row.attempt_id)) is not None:
             hand_in = replace(hand_in, result=result)
-        for name, mate in owners[row.learner_id]:
-            if mate is None:
+        for name, by in owners[row.learner_id]:
+            if by is None:
                 found[name].setdefault(slug, []).append(hand_in)
             # Of a mate only what was handed in: that somebody handed in nothing is said of them alone.
-            elif hand_in.digest and course.covers(mate.of, slug):
-                found[name].setdefault(slug, []).append(replace(hand_in, by=mate.name))
+            elif hand_in.digest and course.covers(by.of, slug):
+                found[name].setdefault(slug, []).append(replace(hand_in, by=by.name))
     # In the order of the katas, whatever came in first.
     return {
         name: {slug: own[slug] for slug, _ in slug_of.values() if slug in own} for name, own in found.items()

@@ -247,7 +247,7 @@ class RedrawnCheck(msgspec.Struct, frozen=True, kw_only=True):
     """All draws that the reference failed."""
 
 
-UnusedReason = Literal["nobody", "nameless", "several", "lines"]
+UnusedReason = Literal["nobody", "nameless", "several", "lines", "download"]
 
 
 class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,6 +258,7 @@ class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """What the table is called."""
     line: int
+    """0 where it is not from a file."""
     name: str
     at: datetime
     reason: UnusedReason
@@ -271,10 +272,12 @@ class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
             "nobody": f"nobody is called {self.name}",
             "nameless": "the line names nobody",
             "several": f"{count} learners are called {self.name} ({', '.join(self.candidates)})",
+            "download": f"what {self.name} handed in then is in no download that was graded",
             "lines": f"several lines may be about {', '.join(self.candidates)}",
         }[self.reason]
         at = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
-        return f"{self.source}:{self.line}: {why}; {at} was not used"
+        where = f"{self.source}:{self.line}" if self.line else self.source
+        return f"{where}: {why}; {at} was not used"
 
 
 class HandIn(msgspec.Struct, frozen=True, kw_only=True):

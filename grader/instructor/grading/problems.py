@@ -187,7 +187,7 @@ def _unused_times(book: Gradebook, marks: Marks) -> Iterator[Problem]:
             if (mark := marks.get(name, {}).get(line.kata)) and mark.handed_in
         ]
         if not line.candidates or any(mark.submitted_at is None for mark in whose):
-            command = "kata grade DOWNLOAD --times FILE"
+            command = f"kata grade DOWNLOAD{'' if line.reason == 'download' else ' --times FILE'}"
             of, what = _group(book.course, line.kata), line.words(book.course.timezone)
             found.append(Problem(of, UNUSED_TIME, "", "", what, command))
     yield from dict.fromkeys(found)  # one line of a table is about all katas of an assignment

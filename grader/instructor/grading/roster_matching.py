@@ -72,7 +72,7 @@ def match_learners(
     ]
     names = [_found(folder) for folder in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
-    for name, (learner, reason) in matches.learnt.items():
+    for name, (learner, reason, _) in matches.learnt.items():
         if not shared(name, book.course):
             made = Provenance(author=LEARNT_BY, comment=reason)
             book.decide(Alias(learner=learner, name=name, made=made))
