@@ -90,9 +90,11 @@ if TYPE_CHECKING:
         Mark,
         SeenAgain,
         TakenBack,
+        UnusedTime,
         by_learner,
     )
     from grader.instructor.gradebook.store import Gradebook
+    from grader.instructor.gradebook.teams import set_teams
     from grader.instructor.gradebook.written_answers import (
         WITHDRAWN,
         AnswerSheet,

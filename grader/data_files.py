@@ -141,17 +141,26 @@ def read_data(path: Path, kind: type[Data], refuse: type[KataError] = PackError)
     Raises:
         KataError: of the kind `refuse`: as `read_text`, or it is not valid TOML or JSON, or breaks the type.
     """
+    try:
+        return msgspec.convert(read_document(path, refuse)[1], kind)
+    except msgspec.ValidationError as error:
+        raise refuse(f"{path}: {_explained(str(error), kind)}") from error
+
+
+def read_document(path: Path, refuse: type[KataError] = PackError) -> tuple[str, dict[str, Any]]:
+    """Read the TOML or JSON file at `path`; return its text, and what it says.
+
+    Raises:
+        KataError: of the kind `refuse`: as `read_text`, or it is not valid TOML or JSON.
+    """
     text = read_text(path, LIMIT_BYTES if path.suffix == ".json" else LIMIT_TOML, refuse=refuse)
     # tomllib recurses into a key's parts: a key of a thousand would end Python instead of the reading.
     if path.suffix != ".json" and (deep := _DEEP_KEY.search(_TEXT.sub("_", text))):
         raise refuse(f"{path}: the key `{deep[0][:60]}…` has too many parts; at most 8 are read.")
     try:
-        document = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        return msgspec.convert(document, kind)
+        return text, json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise refuse(f"{path}: not valid TOML: {error}.") from error
-    except msgspec.ValidationError as error:
-        raise refuse(f"{path}: {_explained(str(error), kind)}") from error
     except (ValueError, RecursionError) as error:
         raise refuse(f"{path}: cannot be read ({error}).") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class KataError(Exception):
@@ -20,6 +20,21 @@ class UsageError(KataError):
     """The command as typed cannot be carried out: unknown ID, no workspace here, file in the way."""
 
     exit_code = 2
+
+    @classmethod
+    def of_all(cls, errors: Sequence[UsageError], hint: str | None = None) -> UsageError:
+        """Make one error of several, each with what to do about it.
+
+        Args:
+            errors: one or more.
+            hint: what to do about one that says nothing of it.
+        """
+        if len(errors) == 1:
+            return cls(errors[0].message, errors[0].hint or hint)
+        lines = [
+            line for error in errors for line in (error.message, *([f"  {error.hint}"] if error.hint else []))
+        ]
+        return cls("\n".join(lines), hint)
 
 
 class PackError(KataError):

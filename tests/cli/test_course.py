@@ -131,6 +131,42 @@ def test_a_mistake_leaves_nothing_behind(
     assert not (folder / "roster.csv").exists()
 
 
+def test_a_new_roster_takes_the_place_of_the_old_one(kata: Run, folder: Path) -> None:
+    (folder / "canvas.csv").write_text(CANVAS)
+    (folder / "github.csv").write_text(GITHUB)
+    kata(
+        "course", "new", "--roster", "canvas.csv", "--roster", "github.csv", "--assignment", "w=masks"
+    ).done()
+    (folder / "canvas.csv").write_text(
+        CANVAS.replace('"Hopper, Grace",1002,S-18,grace18', '"Roe, Bob",1003,S-19,bob19').replace(
+            "Lab A", "Lab C"
+        )
+    )
+    ran = kata("course", "set", "--roster", "canvas.csv").done()
+    assert "new: bob19" in ran.err
+    assert "not in it any more: grace18, zz" in ran.err
+    assert "kata gradebook left grace18 --comment TEXT" in ran.err
+    roster = Course.load(folder / "course.toml", Catalogue.discover()).roster
+    assert list(roster) == ["ada17", "bob19"]
+    ada = roster["ada17"]  # what only the other system knew stays
+    assert (ada.section, ada.cell("github_username"), ada.email) == ("Lab C", "adal", "ada@example.org")
+
+
+def test_a_roster_is_given_to_a_course_that_has_none(kata: Run, folder: Path) -> None:
+    kata("course", "new", "--assignment", "w=masks").done()
+    (folder / "canvas.csv").write_text(CANVAS)
+    (folder / "roster.csv").write_text("mine")
+    kata("course", "set", "--roster", "canvas.csv").refused("roster.csv is there already")
+    (folder / "roster.csv").unlink()
+    (folder / "canvas.csv").write_text(CANVAS.replace("1002", "1001"))
+    text = (folder / "course.toml").read_text()
+    kata("course", "set", "--roster", "canvas.csv").refused("has the number in Canvas 1001")
+    assert ((folder / "course.toml").read_text(), (folder / "roster.csv").exists()) == (text, False)
+    (folder / "canvas.csv").write_text(CANVAS)
+    kata("course", "set", "--roster", "canvas.csv").done()
+    assert list(Course.load(folder / "course.toml", Catalogue.discover()).roster) == ["ada17", "grace18"]
+
+
 def test_nothing_is_overwritten(kata: Run, folder: Path) -> None:
     (folder / "course.toml").write_text("mine")
     kata("course", "new").refused("course.toml is there already")

@@ -55,11 +55,21 @@ def test_a_mistake_in_one_line_changes_nothing(kata: Run, course_folder: Path, t
     assert kata("show", "--json").out == before
 
 
-def test_a_line_that_is_twice_in_a_file_counts_once_and_a_minus_sign_is_one(
-    kata: Run, course_folder: Path
-) -> None:
-    line = "ada,masks,\N{MINUS SIGN}2,oral exam\n"
-    (course_folder / "oral.csv").write_text(f"learner,kata,points,comment\n{line}{line}", "utf-8")
+def test_every_wrong_line_is_named_and_so_is_one_that_is_there_twice(kata: Run, course_folder: Path) -> None:
+    (course_folder / "oral.csv").write_text(
+        "learner,kata,points,comment\nada,masks,+1,oral exam\nnemo,masks,1,x\nada,9.3.1,+2,corrected\n"
+    )
     result = kata("adjust-all", "oral.csv")
-    assert "1 changed, 1 already recorded" in result.err
+    assert result.code == 2
+    assert "oral.csv:3: The gradebook has no learner nemo" in result.err
+    assert "oral.csv:4: this is about the same as line 2." in result.err
+    assert "adjusted" not in kata("history", "ada", "masks").out
+
+
+def test_a_minus_sign_is_one(kata: Run, course_folder: Path) -> None:
+    (course_folder / "oral.csv").write_text(
+        "learner,kata,points,comment\nada,masks,\N{MINUS SIGN}2,oral exam\n", "utf-8"
+    )
+    result = kata("adjust-all", "oral.csv")
+    assert "1 changed, 0 already recorded" in result.err
     assert "ada, masks: -2  oral exam" in result.out

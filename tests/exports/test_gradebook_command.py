@@ -478,6 +478,21 @@ def test_sections_and_columns_of_the_roster_go_along(kata: Run, course_folder: P
     assert kata("export", "--format", "csv", "--column", "tutro").code == 2
 
 
+def test_somebody_in_two_sections_is_in_both(kata: Run, course_folder: Path) -> None:
+    (course_folder / "roster.csv").write_text(
+        "learner,section\nada,Group A and Group B\nadam,Group A\nzed,Group B\neve,Arts and Crafts\n"
+    )
+
+    def listed(section: str) -> list[str]:
+        ran = kata("export", "--format", "wide", "--section", section).done()
+        return [line.partition(",")[0] for line in ran.out.splitlines()[1:]]
+
+    assert (listed("Group B"), listed("a")) == (["ada", "zed"], ["ada", "adam"])
+    assert listed("Arts and Crafts") == ["eve"]
+    kata("export", "--format", "wide", "--section", "C").refused("there is Arts and Crafts, Group A, Group B")
+    kata("export", "--format", "wide", "--section", "group").refused("several sections are called so")
+
+
 def test_help_needs_no_database(course_folder: Path) -> None:
     """The command is offered by `kata --help`; SQLAlchemy is imported when a gradebook is opened."""
     program = (

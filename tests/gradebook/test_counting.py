@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from grader.instructor.gradebook.course import Assignment, Attempts, Course
+from grader.instructor.gradebook.course import Assignment, Course
+from grader.instructor.gradebook.course_file import Attempts
 from grader.instructor.gradebook.recording import Recording
 from grader.instructor.gradebook.row_types import NEWER, Key, Mark, Newer
 from grader.instructor.gradebook.store import Gradebook, GradebookUsageError

@@ -114,21 +114,21 @@ NAMED = 'name = "x"\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", r"the key `name` is missing \(the course's name, a sentence\)"),
-        ("name = 3", "`name`: expected `str`, got `int`"),
+        ("", r"`name`: is missing \(text in quotes: the course's name\)"),
+        ("name = 3", "toml:1: `name`: must be text in quotes"),
         ("name = ", "not valid TOML"),
         (".".join(["a"] * 20_000) + " = 1", "too many parts"),
         ("x = {" + " . ".join(['"a"'] * 20_000) + " = 1}", "too many parts"),
         ("[[" + ".".join(["'a.b'"] * 9) + "]]", "too many parts"),
         ("#" * 300_000, "larger than 200000 bytes"),
-        (NAMED + "kata = []", r"the key `kata` is not known\. Did you mean `katas`\?"),
+        (NAMED + "kata = []", r"toml:2: `kata`: is not known\. Did you mean `katas`\?"),
         (NAMED + 'katas = ["7.7"]', r"`katas\[0\]`: There is no 7\.7\."),
         (
             NAMED + 'katas = ["9.3", "maks"]',
             r"`katas\[1\]`: There is no kata or unit called maks\. Did you mean masks\?",
         ),
         (NAMED + "katas = []", "`katas`"),
-        (NAMED + "katas = [9.3]", r"`katas\[0\]`: expected `str`, got `float`"),
+        (NAMED + "katas = [9.3]", r"`katas`: must be a list of IDs in quotes"),
         (
             NAMED + 'timezone = "Europe/Berln"',
             r"`timezone`: there is no time zone Europe/Berln\. Did you mean Europe/Berlin\?",
@@ -155,11 +155,17 @@ NAMED = 'name = "x"\n'
         ),
         (
             NAMED + "[late]\npercent_a_day = 3",
-            r"the key `late\.percent_a_day` is not known\. Did you mean `percent_per_day`\?",
+            r"`late\.percent_a_day`: is not known\. Did you mean `percent_per_day`\?",
         ),
-        (NAMED + "[late]\npercent_per_day = 120", "`late.percent_per_day`: expected `float` <= 100"),
-        (NAMED + '[late]\nof = "all"', r"`late\.of` must be one of: earned, possible"),
-        (NAMED + "[late]\nrefused_after_days = -1", "`late.refused_after_days`: expected `float` >= 0"),
+        (
+            NAMED + "[late]\npercent_per_day = 120",
+            "toml:3: `late.percent_per_day`: must be a number from 0 to 100",
+        ),
+        (NAMED + '[late]\nof = "all"', r"`late\.of`: must be one of: earned, possible"),
+        (
+            NAMED + "[late]\nrefused_after_days = -1",
+            "`late.refused_after_days`: must be a number of days, from 0 to 3650",
+        ),
         (NAMED + "[weights]\nmasks = -1", "`weights.masks`: must be a number from 0 to 1000"),
         (NAMED + "[weights]\nmasks = true", "`weights.masks`: must be a number"),
         (NAMED + "[weights]\nmasks = nan", "`weights.masks`: must be a number"),
@@ -167,6 +173,26 @@ NAMED = 'name = "x"\n'
         (
             NAMED + "[extensions]\nada = { maskz = 2 }",
             r"`extensions\.ada\.maskz`: There is no kata .* Did you mean masks",
+        ),
+        (
+            NAMED + '[late]\npercent_per_day = "10 %"',
+            "must be a number from 0 to 100, without quotes or a sign such as %: percent_per_day = 10",
+        ),
+        (
+            NAMED + '[assignments.week1]\nkatas = ["masks"]\nattempts = "latest"',
+            "toml:4: `assignments.week1.attempts`: must be one of: newest, best, chosen",
+        ),
+        (
+            NAMED + '[assignments.week1]\nkatas = ["masks"]\n[columns]\nweek9 = "x"',
+            r"`columns.week9`: There is no kata or unit called week9\. The assignments are week1\.",
+        ),
+        (
+            NAMED + 'roster = "roster.csv"\n[extensions]\n"Ada Lovelace" = 2',
+            r"the roster has no learner Ada Lovelace\. Did you mean ada\?",
+        ),
+        (
+            NAMED + 'roster = "roster.csv"\n[extensions]\n"Wei Zhang" = 2',
+            r"the roster has no learner Wei Zhang\. 2 are called so: wei, wei2\.",
         ),
         (NAMED + 'roster = "none.csv"', "none.csv: there is no such roster"),
         (
@@ -177,9 +203,39 @@ NAMED = 'name = "x"\n'
 )
 def test_every_mistake_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
-        course(tmp_path, text, "learner\nada\n")
+        course(tmp_path, text, "learner,name\nada,Ada Lovelace\nwei,Wei Zhang\nwei2,Wei Zhang\n")
     assert caught.value.exit_code == 2
     assert str(tmp_path) in caught.value.message
+
+
+def test_all_mistakes_are_named_at_once_with_their_lines(tmp_path: Path) -> None:
+    text = """
+name = "x"
+roster = "roster.csv"
+[assignments."week 1"]
+katas = ["masks", "maks"]
+due = "2026-10-12"
+deadline = 3
+[late]
+percent_per_day = 130  # of = 3
+[extensions]
+nobody = { "week 1" = "2" }
+ada = { "week 1" = "2" }
+[extras."x y"]
+"""
+    with pytest.raises(UsageError) as caught:
+        course(tmp_path, text, "learner\nada\nada\n")
+    lines = [line for line in caught.value.message.splitlines() if not line.startswith(" ")]
+    assert [line.partition(": must")[0].removeprefix(str(tmp_path) + "/") for line in lines] == [
+        'course.toml:5: `assignments."week 1".katas[1]`: There is no kata or unit called maks. Did you mean masks?',
+        'course.toml:6: `assignments."week 1".due`',
+        'course.toml:7: `assignments."week 1".deadline`: is not known.',
+        "course.toml:9: `late.percent_per_day`",
+        'course.toml:11: `extensions.nobody."week 1"`',
+        'course.toml:12: `extensions.ada."week 1"`',
+        "course.toml:13: `extras`: is not known.",
+        "roster.csv:3: ada is already in line 2.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_no_gradebook_there(tmp_path: Path) -> None:
     refused(tmp_path / "none" / "gradebook.sqlite", 2, "its folder does not exist")
 
 
+def test_a_gradebook_has_one_name(tmp_path: Path) -> None:
+    filled(path := tmp_path / "gradebook.sqlite")
+    os.link(path, other := tmp_path / "other.sqlite")
+    for name in (path, other):
+        refused(name, 2, f"{name}: this file has 2 names (hard links)", create=False)
+    other.unlink()
+    Gradebook.open(str(path), create=False).close()
+
+
 @pytest.mark.parametrize("create", [True, False])
 def test_a_file_that_is_no_database(tmp_path: Path, create: bool) -> None:
     path = tmp_path / "marks.csv"

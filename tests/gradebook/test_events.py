@@ -20,6 +20,8 @@ KEPT = {
     "extend": '{"of":"week1","days":2.0}',
     "take": '"week1/my_masks.py"',
     "alias": '"linus.p"',
+    "left": "null",
+    "team": '{"of":"week1","name":"Team 7","members":["ada","bob"]}',
     "release": '{"of":"","katas":["masks"],"points":{"masks":[2.0]}}',
     "remark": '{"attempt":4,"file":"masks.py","line":7}',
     "dispute": "null",

@@ -45,6 +45,14 @@ BRIGHTSPACE = """\
 OrgDefinedId,Username,Last Name,First Name,Email,Masks Points Grade <Numeric MaxPoints:10>,End-of-Line Indicator
 #S17,#alovelace,Lovelace,Ada,ada@example.org,,#
 """
+MOODLE_GERMAN = """\
+ID,"Vollständiger Name",E-Mail-Adresse,Status,"Zuletzt geändert (Abgabe)"
+Teilnehmer/in12345,"Ada Lovelace",ada@example.org,"Keine Abgabe - - ",-
+"""
+MOODLE_USERS_GERMAN = """\
+Vorname,Nachname,ID-Nummer,E-Mail-Adresse,Gruppen
+Ada,Lovelace,S17,ada@example.org,"Lab A"
+"""
 GITHUB = "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
 CLASSROOM50 = """\
 username,first_name,last_name,email,section,github_id,role
@@ -63,6 +71,14 @@ ROSTERS = {
     "moodle-users": (
         MOODLE_USERS,
         ("alovelace", "Ada Lovelace", "ada@example.org", "Lab A", "", "alovelace"),
+    ),
+    "moodle-worksheet-german": (
+        MOODLE_GERMAN,
+        ("ada@example.org", "Ada Lovelace", "ada@example.org", "", "", ""),
+    ),
+    "moodle-users-german": (
+        MOODLE_USERS_GERMAN,
+        ("S17", "Ada Lovelace", "ada@example.org", "Lab A", "", "S17"),
     ),
     "blackboard": (BLACKBOARD, ("alovelace", "Ada Lovelace", "", "", "", "")),
     "brightspace": (BRIGHTSPACE, ("alovelace", "Ada Lovelace", "ada@example.org", "", "", "")),
@@ -103,6 +119,30 @@ def test_aliases_stand_in_a_column_of_our_own(tmp_path: Path) -> None:
     path = tmp_path / "roster.csv"
     path.write_text("learner,aliases\nada,hw1-ada; ada l.\n")
     assert read_roster(path)["ada"].aliases == ("hw1-ada", "ada l.")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "bob,Ada@example.org,",
+            r"csv:3: bob has the e-mail address Ada@example.org, as the learner in line 2",
+        ),
+        ("bob,,u17", r"csv:3: bob has the sis user id u17, as the learner in line 2"),
+        ("bob,,2.02612E+11", r"csv:3: 2.02612E\+11 in `sis_user_id` is what a spreadsheet makes"),
+    ],
+)
+def test_an_address_or_a_number_is_of_one_learner_alone(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(f"learner,email,sis_user_id\nada,ada@example.org,u17\n{line}\n")
+    with pytest.raises(UsageError, match=said):
+        read_roster(path)
+
+
+def test_a_blank_before_a_quote_is_no_part_of_a_cell(tmp_path: Path) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text('learner, name, email\nada, "Lovelace, Ada", ada@example.org\n')
+    assert read_roster(path)["ada"].name == "Lovelace, Ada"
 
 
 @pytest.mark.parametrize("line", ["eve,x", "eve,y; bob"])

@@ -62,12 +62,24 @@ def read(folder: Path, text: str) -> list[HandedInAt]:
             datetime(2026, 10, 12, 17, 30, tzinfo=UTC),
         ),
         (
+            'Identifier,"Full name","Last modified (submission)"\n'
+            '"Participant 7","Ada L","Monday, October 12, 2026, 5:30 PM"\n',
+            "Ada L",
+            datetime(2026, 10, 12, 15, 30, tzinfo=UTC),
+        ),
+        (
+            'ID,"Vollständiger Name",E-Mail-Adresse,"Zuletzt geändert (Abgabe)"\n'
+            '"Teilnehmer/in7","Ada L",a@b,"Dienstag, 2. März 2027, 18:05"\n"Teilnehmer/in8",Bob,b@b,-\n',
+            "Ada L",
+            datetime(2027, 3, 2, 17, 5, tzinfo=UTC),
+        ),
+        (
             "First Name,Last Name,SID,Email,Submission Time\nAda,L,S1,a@b,2026-10-12 17:30:00 -0700\n",
             "a@b",
             datetime(2026, 10, 13, 0, 30, tzinfo=UTC),
         ),
     ],
-    ids=["own", "own-utc", "moodle", "github", "gradescope"],
+    ids=["own", "own-utc", "moodle", "moodle-us", "moodle-german", "github", "gradescope"],
 )
 def test_tables_as_systems_write_them(tmp_path: Path, text: str, name: str, at: datetime) -> None:
     (one,) = read(tmp_path, text)

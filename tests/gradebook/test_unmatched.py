@@ -72,6 +72,37 @@ def test_a_cell_is_empty_where_a_stranger_s_work_may_be_the_learner_s(
     assert (cells(ran.out)["linus"], cells(ran.out)["zed"]) == (["1", "1", "0"], ["0", "0", "0"])
 
 
+def test_who_has_left_is_in_no_table_and_keeps_nobody_s_cell_empty(kata: Run, graded: None) -> None:
+    kata("gradebook", "left", "linus.p", "--comment", "dropped the course").done()
+    kata("gradebook", "left", "ada", "--comment", "dropped the course").done()
+    ran = kata("gradebook", "export", "--format", "canvas").done()
+    assert {name: own for name, own in cells(ran.out).items() if name != "Student"} == {
+        "linus": ["0", "1", "0"],
+        "zed": ["0", "0", "0"],
+    }
+    assert "not in the roster" not in ran.err
+    assert "ada" not in kata("gradebook", "show").out
+    assert "3/3" in kata("gradebook", "show", "ada").out
+    assert kata("gradebook", "problems").err == "Nothing is open.\n"
+    kata("gradebook", "left", "ada", "--comment", "so").refused("ada has left already")
+    kata("gradebook", "withdraw", "2", "--comment", "is back").done()
+    assert "ada" in cells(kata("gradebook", "export", "--format", "canvas").out)
+
+
+def test_what_comes_in_of_somebody_who_has_left_is_a_problem(kata: Run, graded: None) -> None:
+    kata("gradebook", "left", "ada", "--comment", "dropped the course").done()
+    with Gradebook.open("gradebook.sqlite", create=False) as book:
+        run = book.start_run({})
+        bundle = Bundle("x.py", {"x.py": b"once more"})
+        run.record(
+            Submission(learner="ada", kata="masks", bundle=bundle), Key("more", "terms"), row("ada").report
+        )
+        run.finish()
+    ran = kata("gradebook", "problems")
+    assert "ada: has left the course, and something came in after that" in ran.out
+    assert "kata gradebook withdraw 1" in ran.out
+
+
 def test_a_zero_that_somebody_gave_is_a_zero(kata: Run, graded: None) -> None:
     assert kata("gradebook", "override", "zed", "masks", "0", "--comment", "was not there").code == 0
     assert cells(kata("gradebook", "export", "--format", "canvas").out)["zed"] == ["0", "0", "0"]

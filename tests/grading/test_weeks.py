@@ -231,7 +231,7 @@ def test_names_are_led_to_the_roster_and_told(kata: Run, week: Any, folder: Path
         week(1, name)
     ran = kata("grade", "week1", "-j", "1").done()
     assert (
-        "linus.p: linus (all of the roster's name is in it)? If so: kata gradebook alias linus linus.p --comment TEXT"
+        "linus.p: linus? (all of the roster's name is in it). If so: kata gradebook alias linus linus.p --comment TEXT"
         in ran.out
     )
     assert "In the roster, but not in this download: linus, zed" in ran.out

@@ -216,7 +216,10 @@ def adjust_all(book: Gradebook, file: Path, dry_run: bool, beyond: bool, author:
       kata gradebook adjust-all oral.csv --dry-run
       kata gradebook adjust-all oral.csv --author kim
     """
-    lines = lines_of(file, ("learner", "kata", "points", "comment"), partial(_line, book), _EXAMPLE)
+    columns = ("learner", "kata", "points", "comment")
+    lines = lines_of(
+        file, columns, partial(_line, book), lambda line: (line.learner, line.kata, line.kind), _EXAMPLE
+    )
     write_changes(book, lines, author_of(author), dry_run=dry_run, beyond=beyond)
 
 
@@ -240,8 +243,8 @@ def write_changes(
         for of, mark in marks.items()
         for change in standing(mark.adjustments)
     }
-    # The same line twice is one line; and no mark is too high before any is written.
-    new = [line for line in dict.fromkeys(lines) if line not in recorded]
+    # No mark is too high before any is written.
+    new = [line for line in lines if line not in recorded]
     changes = []
     for line in new:
         made = Provenance(author=who, comment=line.comment)

@@ -211,9 +211,15 @@ def mark_all(book: Gradebook, file: Path, dry_run: bool, author: str | None) -> 
     columns = ("learner", "kata", "question", "points|met")
     # All of it is read before anything is written: half a file would have to be found and taken back by
     # hand.
-    lines = lines_of(file, columns, partial(_line, book, rubrics), _EXAMPLE)
+    lines = lines_of(
+        file,
+        columns,
+        partial(_line, book, rubrics),
+        lambda line: (line.learner, line.kata, line.question),
+        _EXAMPLE,
+    )
     who = author_of(author)
-    for line in dict.fromkeys(lines):
+    for line in lines:
         answer = load_sheet(book, rubrics, line.learner, line.kata).answers[line.question - 1]
         assert answer.rubric is not None
         worth = earned(answer.rubric, line.criteria)
@@ -258,7 +264,7 @@ def _line(book: Gradebook, rubrics: Rubrics, row: dict[str, str]) -> _Line:
     if number is None:
         raise UsageError(f"question must be a number, not {cells['question']!r}.")
     if not (cells["points"] or cells["met"]):
-        raise UsageError("there are neither points nor met criteria.")
+        raise UsageError("there are neither points nor met criteria; an answer without any has the points 0.")
     kata = resolve_kata(book, cells["kata"])
     of, met = rubric_question(rubrics, kata, number), _numbers(cells["met"].replace(";", ","))
     if any(not 1 <= number <= len(of.criteria) for number in met):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
@@ -156,7 +156,11 @@ def author_of(author: str | None) -> str:
 
 
 def lines_of(
-    file: Path, columns: Iterable[str], line: Callable[[dict[str, str]], T], example: str
+    file: Path,
+    columns: Iterable[str],
+    line: Callable[[dict[str, str]], T],
+    about: Callable[[T], Hashable],
+    example: str,
 ) -> list[T]:
     """Read a whole table before anything of it is written.
 
@@ -164,10 +168,11 @@ def lines_of(
         file: a CSV file.
         columns: what it must have; `points|met` is either.
         line: makes something of a line's cells by column, or raises UsageError.
+        about: what a line is about; no two lines are about the same.
         example: what a good file looks like.
 
     Raises:
-        UsageError: it is missing, or a line breaks a rule: which line, and what is expected.
+        UsageError: it is missing, or lines break a rule: which lines, and what is expected.
     """
     from grader.instructor.gradebook.roster import read_table
 
@@ -176,12 +181,18 @@ def lines_of(
         if set(names).isdisjoint(there):
             missing = " and no column ".join(f"`{name}`" for name in names)
             raise UsageError(f"{file}:{place}: there is no column {missing}.", example)
-    found = []
+    found: list[T] = []
+    wrong: list[UsageError] = []
+    first: dict[Hashable, int] = {}
     for number, cells in rows:
         try:
-            found.append(line(cells))
+            found.append(made := line(cells))
+            if (before := first.setdefault(about(made), number)) != number:
+                raise UsageError(f"this is about the same as line {before}.", "Leave one of them out.")
         except UsageError as error:
-            raise UsageError(f"{file}:{number}: {error.message}", error.hint or example) from error
+            wrong.append(UsageError(f"{file}:{number}: {error.message}", error.hint))
+    if wrong:
+        raise UsageError.of_all(wrong, example)
     return found
 
 

@@ -16,7 +16,7 @@ from grader.catalogue import Kata
 from grader.cli.instructor.class_options import name_word, same_book
 from grader.cli.progress import outcomes
 from grader.instructor.gradebook.database import redact
-from grader.instructor.gradebook.identities import Matches
+from grader.instructor.gradebook.identities import Matches, proposal
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER
 from grader.instructor.grading.problems import without_effect
 from grader.instructor.grading.run import Tally
@@ -183,14 +183,10 @@ def _late(system: str, days: float, who: Sequence[str]) -> str:
 def _strangers(matches: Matches) -> list[str]:
     lines, option = [], same_book()
     for name, candidates in matches.strangers.items():
-        for learner, reason in candidates[:1]:
-            accept = f"kata gradebook alias {name_word(learner)} {name_word(name)}{option} --comment TEXT"
-            lines.append(f"{name}: {learner} ({reason})? If so: {accept}")
-        if not candidates:
-            accept = f"kata gradebook alias LEARNER {name_word(name)}{option} --comment TEXT"
-            lines.append(
-                f"{name}: like nobody in the roster who has not handed in. To say whose it is: {accept}"
-            )
+        whose, guess = proposal(candidates)
+        accept = f"kata gradebook alias {name_word(whose) if whose else 'LEARNER'} {name_word(name)}{option}"
+        how = "If so" if whose else "To say whose it is"
+        lines.append(f"{name}: {guess}. {how}: {accept} --comment TEXT")
     return lines
 
 
@@ -214,16 +210,16 @@ def print_changes(
     counting: set[int | None],
     out: Console,
     *,
-    dry_run: bool,
+    titles: tuple[str, str],
 ) -> None:
-    """Print which gradings come out differently, and for which checks."""
+    """Print which gradings come out differently, the largest change first, and for which checks."""
     if not changed:
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("learner", "kata", "attempt", "graded before", "would be" if dry_run else "now"):
+    for title in ("learner", "kata", "attempt", *titles):
         table.add_column(title, no_wrap=True)
     for change in changed[:CHANGES]:
-        attempt = f"{own[change.attempt]}{'' if change.attempt in counting else ', does not count'}"
+        attempt = f"{own.get(change.attempt, '?')}{'' if change.attempt in counting else ', does not count'}"
         table.add_row(
             escape_controls(change.learner), change.kata, attempt, _mark(change.before), _mark(change.after)
         )
@@ -231,10 +227,13 @@ def print_changes(
     out.print(table)
     if len(changed) > CHANGES:
         out.print(f"… and {len(changed) - CHANGES} more; --json FILE has them all")
-    out.print("checks that come out differently, and for how many hand-ins; --json FILE has them for each:")
-    for check, count in Counter(check for change in changed for check in change.checks).most_common():
-        out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
-    gains = [change.after.earned - change.before.earned for change in changed]
+    if checks := Counter(check for change in changed for check in change.checks):
+        out.print(
+            "checks that come out differently, and for how many hand-ins; --json FILE has them for each:"
+        )
+        for check, count in checks.most_common():
+            out.print(escape_controls(f"  {count:>4}  {check}"), soft_wrap=True, highlight=False)
+    gains = [change.gain for change in changed]
     higher, lower = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     out.print(f"{higher} higher, {lower} lower, {gains.count(0)} with the same points")
 

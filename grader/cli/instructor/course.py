@@ -37,6 +37,19 @@ def course() -> None:
     """
 
 
+def rosters_option(command: Callable[..., Any]) -> Any:
+    """Give a command --roster, which may be repeated."""
+    return click.option(
+        "--roster",
+        "rosters",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="A roster as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom export it, or a CSV "
+        "file. Repeat it to merge several: people are matched by addresses, numbers and names.",
+    )(command)
+
+
 @dataclass(frozen=True)
 class NewCourse:
     """What a first course.toml is made of."""
@@ -50,7 +63,7 @@ class NewCourse:
 
     def text(self, catalogue: Catalogue) -> str:
         """Return it as a course.toml."""
-        from grader.instructor.gradebook.course import quoted
+        from grader.instructor.gradebook.course_file import quoted
 
         if self.weeks is not None and self.assignments:
             raise UsageError(
@@ -86,7 +99,7 @@ class CourseChanges:
 
     def made_in(self, text: str) -> str:
         """Return a course file with these changes."""
-        from grader.instructor.gradebook.course import changed, quoted
+        from grader.instructor.gradebook.course_file import changed, quoted
 
         others = {("lms", "address"): quoted(self.lms)} if self.lms is not None else {}
         if self.anonymous is not None:
@@ -140,15 +153,7 @@ changes_options: Callable[[Callable[..., Any]], Any] = gathered(
 @gathered(
     NewCourse,
     click.option("--name", default="A course", show_default=True, help="Name of the course."),
-    click.option(
-        "--roster",
-        "rosters",
-        metavar="FILE",
-        multiple=True,
-        type=click.Path(dir_okay=False, path_type=Path),
-        help="A roster as Canvas, Moodle, Blackboard, Brightspace, Gradescope or GitHub Classroom export it, or a CSV "
-        "file. Repeat it to merge several: people are matched by addresses, numbers and names.",
-    ),
+    rosters_option,
     click.option(
         "--timezone",
         default="UTC",
@@ -225,29 +230,67 @@ def new(folder: Path, options: NewCourse, changes: CourseChanges) -> None:
     note(f"\nnext  {due}kata grade DOWNLOAD --assignment {shell_quote(next(iter(given), 'NAME'))}")
 
 
-@course.command("set", short_help="Change due times, lateness and columns of a course.")
+@course.command("set", short_help="Change due times, lateness, columns and the roster of a course.")
 @click.argument("folder", type=click.Path(file_okay=False, exists=True, path_type=Path), default=Path())
+@rosters_option
 @changes_options
-def set_(folder: Path, changes: CourseChanges) -> None:
+def set_(folder: Path, rosters: tuple[Path, ...], changes: CourseChanges) -> None:
     """Change FOLDER's course.toml; comments stay, and marks follow from what it says the next time they are shown.
+
+    A new roster takes the place of the old one. If you are in both, your identity, your other names and what only the
+    old one says stay; learners who are only in one of them are named.
 
     \b
     Example:
       kata course set --due week2=2026-10-19T18:00
       kata course set --late 10% --column 'week2=Week 2 (502)'
+      kata course set --roster canvas-week3.csv
     """
     from grader.catalogue import Catalogue
     from grader.data_files import read_text
     from grader.instructor.gradebook.course import COURSE_FILE, Course
 
     target, catalogue = folder / COURSE_FILE, Catalogue.discover()
-    if changes == CourseChanges():
+    if changes == CourseChanges() and not rosters:
         raise UsageError(
-            "Nothing is to be changed.", "Say what: --due, --closes, --column, --late, --lms, --anonymous."
+            "Nothing is to be changed.",
+            "Say what: --due, --closes, --column, --late, --lms, --anonymous, --roster.",
         )
-    Course.load(target, catalogue)  # to be told of what is wrong in it before
-    _written({target: changes.made_in(read_text(target))}, catalogue)
-    note(f"changed  {target}\ncheck  kata course check{_in(folder)}")
+    before = Course.load(target, catalogue)  # to be told of what is wrong in it before
+    files = {target: changes.made_in(read_text(target))}
+    files |= _with_roster(files[target], target, rosters, before) if rosters else {}
+    after = _written(files, catalogue)
+    for path in files:
+        note(f"changed  {path}")
+    for what, here, there in (("new", after, before), ("not in it any more", before, after)):
+        if names := [name for name in here.roster if there.person(name) is None]:
+            from grader.instructor.submissions.names import listed
+
+            note(f"{what}: {listed(names, 10)}")
+            if here is before:
+                note(f"if they left  kata gradebook left {shell_quote(names[0])} --comment TEXT")
+    note(f"check  kata course check{_in(folder)}")
+
+
+def _with_roster(text: str, target: Path, rosters: Sequence[Path], before: Course) -> dict[Path, str]:
+    """Return a course file that names roster.csv, and this with the people of new rosters.
+
+    Raises:
+        UsageError: roster.csv is something else.
+    """
+    from grader.instructor.gradebook.course_file import quoted, with_value
+    from grader.instructor.gradebook.identities import merge_rosters, renew_roster
+    from grader.instructor.gradebook.roster import read_roster, roster_text
+
+    path, named = target.with_name("roster.csv"), tomllib.loads(text).get("roster")
+    # `lexists`: a link that leads nowhere would be written through.
+    if os.path.lexists(path) and path not in (*rosters, target.parent / (named or "")):
+        raise UsageError(f"{path} is there already, and is not the course's roster.", "Name it: --roster")
+    new, _ = merge_rosters([list(read_roster(given).values()) for given in rosters])
+    files = {path: roster_text(renew_roster(list(before.roster.values()), new))}
+    if named != path.name:
+        files[target] = with_value(text, "", "roster", quoted(path.name))
+    return files
 
 
 @course.command(short_help="Check course.toml and the roster, and show what they say.")
@@ -276,6 +319,8 @@ def check(folder: Path) -> None:
         lines.append("   ".join([assignment.name, ", ".join(assignment.katas), *when, *column]))
     percent = course.late.percent_per_day
     lines.append(f"late   {percent:g} % for each day that has begun" if percent else "late   costs nothing")
+    for kata, table in course.points.items():
+        lines.append(f"points   {kata}: {', '.join(f'{name} {worth:g}' for name, worth in table.items())}")
     if course.anonymous:
         lines.append("marking   without names, until answers are released")
     if course.lms:
@@ -325,7 +370,7 @@ def _written(files: dict[Path, str], catalogue: Catalogue) -> Course:
 
 def _with_columns(text: str, rosters: Sequence[Path]) -> str:
     """Return a course file that knows the columns which a system's roster has for assignments of the same name."""
-    from grader.instructor.gradebook.course import key_of, quoted, with_value
+    from grader.instructor.gradebook.course_file import key_of, quoted, with_value
     from grader.instructor.gradebook.identities import words_in
     from grader.instructor.gradebook.roster import mark_columns
 
@@ -375,7 +420,9 @@ def _example(weeks: int, start: datetime | None, catalogue: Catalogue) -> str:
 
 
 def _counted(people: Sequence[Person]) -> str:
-    sections = len({person.section for person in people if person.section})
+    from grader.instructor.gradebook.course import Course
+
+    sections = len(Course(roster={person.learner: person for person in people}).sections)
     some = f", {sections} sections" if sections > 1 else ""
     return f"{counted(len(people), 'learner')}{some}"
 
@@ -386,7 +433,7 @@ def _by_hand(words: tuple[str, ...], catalogue: Catalogue) -> str:
     Raises:
         UsageError: a word is not like `week1=9.1,masks`, or there is no such kata.
     """
-    from grader.instructor.gradebook.course import key_of, quoted
+    from grader.instructor.gradebook.course_file import key_of, quoted
 
     units = [] if words else [unit for unit in catalogue.units if unit.katas]
     found: dict[str, list[Kata]] = {f"unit-{unit.number}": list(unit.katas) for unit in units}

@@ -253,12 +253,8 @@ def of_section(book: Gradebook, section: str | None) -> list[str] | None:
     """
     if section is None:
         return None
-    found = [person.learner for person in book.course.roster.values() if person.section == section]
-    if not found:
-        sections = {person.section for person in book.course.roster.values() if person.section}
-        there = ", ".join(sorted(sections)) or "none"
-        raise UsageError(f"--section {section}: the roster has no such section (there is {there}).")
-    return found
+    learners, gone = book.course.sections[book.course.section_called(section)], book.left()
+    return [learner for learner in learners if learner not in gone]
 
 
 def _column_meant(book: Gradebook, text: str) -> str:
@@ -297,10 +293,11 @@ def note_waiting(book: Gradebook, katas: list[str] | None, learners: list[str] |
 
 def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> None:
     """Name those who handed in and are not in the roster, and those of it of whom nothing came in."""
+    from grader.instructor.gradebook.identities import proposal
     from grader.instructor.submissions.names import listed
 
     for name, meant in found.strangers.items():
-        guess = f"; {meant[0].learner}? ({meant[0].reason})" if meant else ""
+        guess = f"; {proposal(meant)[1]}" if meant else ""
         note(f"not in the roster: {escape_controls(name)}{escape_controls(guess)}")
     if found.strangers:
         note(f"match  kata gradebook alias LEARNER NAME{same_book()} --comment TEXT")

@@ -24,6 +24,7 @@ from grader.engine import sandbox
 from grader.errors import KataError, UsageError
 from grader.report.json_text import encode
 from grader.report.style import console
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.row_types import UnusedTime
@@ -280,6 +281,7 @@ def _chosen(found: Sequence[LearnerFolder], names: list[str], book: Gradebook) -
     same = book.course.normalized_name
     # In the course's spelling: a download may write names in another case than the roster.
     present = {same(name) for name in known}
+    present |= {same(name) for name in book.left()}
     known |= {name: LearnerFolder(name) for name in book.course.roster if same(name) not in present}
     if not names:
         return [known[name] for name in sorted(known, key=natural_key)]
@@ -318,7 +320,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
     """
     from grader.cli.instructor.class_table import print_changes
     from grader.instructor.gradebook.store import Gradebook
-    from grader.instructor.grading.regrading import stored_learners
+    from grader.instructor.grading.regrading import stored_learners, worth_changes
 
     options.prepare()
     wanted = find_wanted(options)
@@ -329,10 +331,15 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
         if not stored:
             raise UsageError("The gradebook holds nothing that was handed in for these katas.")
         before, own = list(book.rows(katas=wanted.slugs, learners=who)), book.attempt_numbers(who)
-        tally, changed = _graded_again(book, stored, wanted, options, dry_run)
         # stdout is for programs when the changes go there.
         out = console(stderr=json_file == "-")
-        print_changes(changed, own, {row.attempt for row in before}, out, dry_run=dry_run)
+        # First, because no code has to run for it.
+        if worth := worth_changes(book, before):
+            out.print(f"what checks are worth by {book.course.path} changes {counted(len(worth), 'mark')}:")
+            print_changes(worth, own, {row.attempt for row in before}, out, titles=("in the pack", "here"))
+        tally, changed = _graded_again(book, stored, wanted, options, dry_run)
+        titles = ("graded before", "would be" if dry_run else "now")
+        print_changes(changed, own, {row.attempt for row in before}, out, titles=titles)
         for submission, answer in tally.refused:
             note(f"not graded: {submission.learner}, {submission.kata}: {answer.message}")
         if dry_run:
@@ -362,7 +369,7 @@ def _graded_again(
 ) -> tuple[Tally, list[Regraded]]:
     """Grade stored hand-ins, and return what comes out differently; nothing is written if this is a rehearsal."""
     from grader.cli.progress import watching
-    from grader.instructor.grading.regrading import Regrading
+    from grader.instructor.grading.regrading import Regrading, largest_first
     from grader.instructor.grading.run import Run
 
     total = sum(len(learner.hand_ins) for learner in stored)
@@ -373,7 +380,7 @@ def _graded_again(
         tally = run.grade(stored, slots.executor, slots.count, watch, total)
     if recording is not None:
         recording.finish()
-    return tally, [change for change in marks.changes if change.differs]
+    return tally, largest_first(change for change in marks.changes if change.differs)
 
 
 def _write(changed: Sequence[Regraded], own: dict[int, int], file: str) -> None:

@@ -16,6 +16,7 @@ from grader.cli.instructor.answers import COMMANDS as WRITTEN
 from grader.cli.instructor.class_options import name_word, print_line, same_book, with_gradebook
 from grader.cli.instructor.export import export, of_section
 from grader.cli.instructor.rulings import COMMANDS as RULINGS
+from grader.cli.instructor.teams import COMMANDS as TEAMS
 from grader.commands import EXTRAS, load
 from grader.errors import UsageError
 from grader.report.style import console, escape_controls
@@ -337,6 +338,7 @@ for _command in (
     *ADJUSTING,
     *WRITTEN,
     *RULINGS,
+    *TEAMS,
     *(load(target) for name, target in EXTRAS.items() if name.startswith("gradebook ")),
 ):
     gradebook.add_command(_command)

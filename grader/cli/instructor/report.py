@@ -193,6 +193,6 @@ def _noting(
         if row.learner not in learners:
             progress(len(learners))
         learners[row.learner] = None
-        if row.origin:
+        if row.origin and not row.by_mate:  # the name there belongs to who handed it in
             origins.setdefault(row.learner, []).append(row.origin)
         yield row

@@ -1,4 +1,4 @@
-"""`kata gradebook alias | take | choose | extend | assign | rulings | undo | withdraw`: decisions besides points."""
+"""`kata gradebook alias | left | take | choose | extend | rulings | undo | withdraw`: decisions besides points."""
 
 from __future__ import annotations
 
@@ -67,6 +67,29 @@ def alias(book: Gradebook, learner: str, other: str, ahead: bool, by: By) -> Non
 
     number = book.decide(Alias(learner=learner, name=other, made=Provenance(**by)))
     print_decision(number, f"{other} is {learner}")
+
+
+@click.command(short_help="Say that a learner has left the course.")
+@click.argument("learner")
+@decision
+def left(book: Gradebook, learner: str, by: By) -> None:
+    """Say that LEARNER has left the course: from now on in no table of the class, no export, no report.
+
+    What was handed in and decided stays, and `show LEARNER` shows it. The roster need not change.
+
+    \b
+    Example:
+      kata gradebook left ada --comment "dropped the course"
+    """
+    from grader.instructor.gradebook.events import Left, Provenance
+
+    if learner in book.left():
+        raise UsageError(
+            f"{learner} has left already.", f"See who said so: kata gradebook rulings {name_word(learner)}"
+        )
+    print_decision(
+        book.decide(Left(learner=learner, made=Provenance(**by))), f"{learner} has left the course"
+    )
 
 
 @click.command(short_help="Say which attempt counts.")
@@ -282,4 +305,4 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 
 
-COMMANDS: tuple[Any, ...] = (alias, take, choose, extend, rulings, undo, withdraw)
+COMMANDS: tuple[Any, ...] = (alias, left, take, choose, extend, rulings, undo, withdraw)

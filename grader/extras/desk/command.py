@@ -114,10 +114,8 @@ def assign(
     assignment, kata = (of, "") if of in book.course.assignments else ("", of)
     if kata and kata not in book.katas():
         raise UsageError(f"Nothing was handed in for {of}.", "See: kata gradebook")
-    if section and section not in {person.section for person in book.course.roster.values()}:
-        raise UsageError(
-            f"Nobody is in section {section}.", "The roster's column `section` names the sections."
-        )
+    if section:
+        section = book.course.section_called(section)
     # Resolved before anything is decided: an unknown name shares nothing out.
     only = {resolve_learner(book, learner) for learner in learners}
     free = [

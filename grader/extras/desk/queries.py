@@ -311,7 +311,7 @@ class DeskReader:
             there = " ".join(words_in(f"{called.pseudonym(learner, *katas)} {called.name(learner, *katas)}"))
             if any(word not in there for word in words):
                 continue
-            if chosen.section and self.section_of(learner) != chosen.section:
+            if chosen.section and learner not in self.course.sections.get(chosen.section, ()):
                 continue
             cells = []
             for kata in katas:
@@ -366,12 +366,11 @@ class DeskReader:
                 ClassLine(name, called[name], section, whole, written, found[name], namesake, stranger)
             )
         through = [cell for cells in found.values() for cell in cells if self.lets(chosen, cell)]
-        people = self.course.roster.values()
         return ClassPage(
             lines, {kata: max(mark.max_score for mark in self._marks([kata])) for kata in katas},
             [kata for kata in every if kata not in katas], len(self.everybody.marks()[0]), len(names), pages,
             dict(Counter(cell.mark.status for cell in through)),
-            sorted({person.section for person in people if person.section}), sum(map(_free, through)),
+            list(self.course.sections), sum(map(_free, through)),
         )  # fmt: skip
 
     def waiting(self) -> dict[str, int]:

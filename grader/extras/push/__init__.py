@@ -1,3 +1,6 @@
-"""`kata gradebook push`: a class's marks into Canvas or Moodle, over the network."""
+"""`kata gradebook push` and `pull`: marks into Canvas or Moodle, and times from there, over the network."""
 
-ADDS = {"gradebook push": "grader.extras.push.command:push"}
+ADDS = {
+    "gradebook push": "grader.extras.push.command:push",
+    "gradebook pull": "grader.extras.push.command:pull",
+}

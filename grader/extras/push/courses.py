@@ -11,6 +11,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -22,6 +23,10 @@ HOW_IT_GOES_ON = "What was sent is recorded: the same command goes on from here.
 
 class RemoteError(KataError):
     """The other system cannot be reached, or refuses."""
+
+
+class MarkRefusedError(RemoteError):
+    """Raised where one mark is refused, and others need not be: somebody left the course, or may not be marked."""
 
 
 class RemoteMark(NamedTuple):
@@ -53,6 +58,26 @@ class Account:
     id: str
     known_as: Mapping[str, str]
     """By column of the roster, in lower case."""
+    name: str = ""
+
+
+class RemoteHandIn(NamedTuple):
+    """Something that was handed in there."""
+
+    account: str
+    at: datetime
+    files: tuple[str, ...] = ()
+    """The numbers of its files, as names in a download have them; none where a system does not write them."""
+
+
+class RemoteWork(NamedTuple):
+    """What a system knows of the hand-ins for an assignment."""
+
+    hand_ins: list[RemoteHandIn]
+    due_of: dict[str, datetime]
+    """By account, until when, where it is not what holds for everybody."""
+    teams: dict[str, list[str]] | None
+    """Accounts by the team's name; None where everybody hands in alone."""
 
 
 def account_of(person: Person, accounts: Sequence[Account], columns: Sequence[str]) -> Account | None:
@@ -77,16 +102,41 @@ def lowered(**values: object) -> dict[str, str]:
 
 
 @contextmanager
-def asking(title: str, base: str, what: str = "") -> Iterator[None]:
+def asking(title: str, base: str, what: str = "", *, of_mark: bool = False) -> Iterator[None]:
     """Turn what goes wrong over there into an error of ours. Neither answers nor requests are in it: a token may be.
+
+    Args:
+        title: the system's.
+        base: where it is.
+        what: what is asked for.
+        of_mark: it is about one mark alone.
 
     Raises:
         RemoteError: the system cannot be reached, or refuses.
+        MarkRefusedError: it refuses one mark.
     """
     import requests
-    from canvasapi.exceptions import CanvasException, InvalidAccessToken, ResourceDoesNotExist
+    from canvasapi.exceptions import (
+        BadRequest,
+        CanvasException,
+        Conflict,
+        Forbidden,
+        InvalidAccessToken,
+        RateLimitExceeded,
+        ResourceDoesNotExist,
+        Unauthorized,
+        UnprocessableEntity,
+    )
 
     where = host_of(base)
+    refused = {
+        BadRequest: "400, bad request",
+        Unauthorized: "401, not allowed",
+        Forbidden: "403, forbidden",
+        ResourceDoesNotExist: "404, not found",
+        Conflict: "409, conflict",
+        UnprocessableEntity: "422, cannot be processed",
+    }
     try:
         yield
     # These two before CanvasException, which both of them are.
@@ -94,10 +144,16 @@ def asking(title: str, base: str, what: str = "") -> Iterator[None]:
         raise RemoteError(
             f"{title} does not accept the token for {where}.", "Make a new one there."
         ) from error
-    except ResourceDoesNotExist as error:
+    except tuple(refused) as error:
+        if of_mark and not isinstance(error, RateLimitExceeded):
+            raise MarkRefusedError(f"{title} refuses it ({refused[type(error)]})") from error
+        if not isinstance(error, ResourceDoesNotExist):
+            asked = f" to show {what}" if what else ""
+            raise RemoteError(f"{title} refuses{asked} ({refused[type(error)]}).", HOW_IT_GOES_ON) from error
         raise UsageError(f"{title} does not have {what or 'this course'}, or hides it from you.") from error
     except CanvasException as error:
-        raise RemoteError(f"{title} refuses: {type(error).__name__}.", HOW_IT_GOES_ON) from error
+        asked = f" to show {what}" if what else ""
+        raise RemoteError(f"{title} refuses{asked}: {type(error).__name__}.", HOW_IT_GOES_ON) from error
     except requests.RequestException as error:
         raise RemoteError(f"{where} cannot be reached: {type(error).__name__}.", HOW_IT_GOES_ON) from error
 
@@ -132,7 +188,7 @@ class CanvasCourse:
 
     def accounts(self) -> list[Account]:
         """Return the course's students; the test student is not among them."""
-        with asking(self.title, self.base):
+        with asking(self.title, self.base, "who is in this course"):
             return [
                 Account(
                     str(user.id),
@@ -143,6 +199,7 @@ class CanvasCourse:
                         sis_login_id=getattr(user, "login_id", None),
                         learner=getattr(user, "login_id", None),
                     ),
+                    getattr(user, "name", None) or "",
                 )
                 for user in self._course.get_users(enrollment_type=["student"])
             ]
@@ -153,9 +210,52 @@ class CanvasCourse:
             found = self._assignment(number)
             return RemoteAssignment(number, str(found.name), found.points_possible)
 
+    def work(self, assignment: RemoteAssignment) -> RemoteWork:
+        """Return what is known of the hand-ins for an assignment."""
+        there = self._assignment(assignment.id)
+        with asking(self.title, self.base, f"the submissions of assignment {assignment.id}"):
+            every = [
+                attempt
+                for submission in there.get_submissions(include=["submission_history"])
+                for attempt in getattr(submission, "submission_history", None) or [vars(submission)]
+            ]
+        hand_ins = [
+            RemoteHandIn(
+                str(attempt["user_id"]),
+                _moment(attempt["submitted_at"]),
+                tuple(str(file["id"]) for file in attempt.get("attachments") or ()),
+            )
+            for attempt in every
+            if attempt.get("submitted_at")
+        ]
+        category, teams, members = getattr(there, "group_category_id", None), None, {}
+        if category:
+            with asking(self.title, self.base, "the groups of this course"):
+                groups = [
+                    group
+                    for group in self._course.get_groups()
+                    if getattr(group, "group_category_id", None) == category
+                ]
+                members = {str(group.id): [str(user.id) for user in group.get_users()] for group in groups}
+            teams = {str(group.name): members[str(group.id)] for group in groups}
+        due_of: dict[str, datetime] = {}
+        with asking(self.title, self.base, f"who has more time for assignment {assignment.id}"):
+            for override in there.get_overrides():
+                until = getattr(override, "due_at", None)
+                whose = [str(number) for number in getattr(override, "student_ids", None) or ()]
+                if group := getattr(override, "group_id", None):
+                    whose += members.get(str(group), [])
+                if section := getattr(override, "course_section_id", None):
+                    students = self._course.get_section(section, include=["students"]).students or ()
+                    whose += [str(student["id"]) for student in students]
+                if until:
+                    at = _moment(until)
+                    due_of |= {account: max(at, due_of.get(account, at)) for account in whose}
+        return RemoteWork(hand_ins, due_of, teams)
+
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
         """Return everybody's mark, by account; who is missing has none."""
-        with asking(self.title, self.base):
+        with asking(self.title, self.base, f"the marks of assignment {assignment.id}"):
             every = self._assignment(assignment.id).get_submissions()
             return {str(submission.user_id): _canvas_mark(submission) for submission in every}
 
@@ -163,8 +263,9 @@ class CanvasCourse:
         self, assignment: RemoteAssignment, account: str, points: float, over: RemoteMark
     ) -> RemoteMark | None:
         """Set a mark unless there is another by now. Canvas has no way to do both in one request."""
-        with asking(self.title, self.base):
-            submission = self._assignment(assignment.id).get_submission(int(account))
+        there = self._assignment(assignment.id)
+        with asking(self.title, self.base, of_mark=True):
+            submission = there.get_submission(int(account))
             if (found := _canvas_mark(submission)) != over:
                 return found
             submission.edit(submission={"posted_grade": f"{points:.{self.decimals}f}"})
@@ -179,6 +280,10 @@ class CanvasCourse:
         return self._assignments[number]
 
 
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
 def _canvas_mark(submission: Any) -> RemoteMark:
     # `score` is what is left after Canvas's own late policy; what was entered is what we compare with.
     score, taken = submission.score, getattr(submission, "points_deducted", None) or 0.0
@@ -186,6 +291,23 @@ def _canvas_mark(submission: Any) -> RemoteMark:
         None if score is None else round(score + taken, CanvasCourse.decimals),
         bool(getattr(submission, "excused", False)),
     )
+
+
+class MoodleRefusal(RemoteError):
+    """Raised where Moodle answers a function with an exception of its own."""
+
+    def __init__(self, function: str, reason: str, code: str) -> None:
+        super().__init__(
+            f"Moodle refuses {function}: {reason}", f"A token's service must allow it. {HOW_IT_GOES_ON}"
+        )
+        self.reason, self.code = reason, code
+
+
+# Of `lib/externallib.php` and `webservice/lib.php`: what is wrong with a token or the site, whomever a mark is for.
+_OF_TOKEN = (
+    "invalidtoken", "accessexception", "servicenotavailable", "requireloginerror", "sitemaintenance", "nopermissions",
+    "errorcoursecontextnotvalid", "None",
+)  # fmt: skip
 
 
 @dataclass
@@ -219,6 +341,7 @@ class MoodleCourse:
                     email=user.get("email"),
                     learner=user.get("username"),
                 ),
+                user.get("fullname") or "",
             )
             for user in self._call("core_enrol_get_enrolled_users", courseid=self.number)
         ]
@@ -238,6 +361,45 @@ class MoodleCourse:
         points = float(found["grade"])  # below 0 it is the number of a scale
         return RemoteAssignment(str(found["id"]), found["name"], points if points >= 0 else None, refusal)
 
+    def work(self, assignment: RemoteAssignment) -> RemoteWork:
+        """Return what is known of the hand-ins for an assignment. Moodle tells the newest of each alone."""
+        of = {"assignmentids[0]": assignment.id}
+        handed_in = [
+            submission
+            for part in self._call("mod_assign_get_submissions", **of)["assignments"]
+            for submission in part["submissions"]
+            if submission.get("status") == "submitted"
+        ]
+        teams, members = None, {}
+        if groups := sorted({int(one["groupid"]) for one in handed_in if one.get("groupid")}):
+            asked = {f"groupids[{place}]": number for place, number in enumerate(groups)}
+            members = {
+                int(group["groupid"]): [str(user) for user in group["userids"]]
+                for group in self._call("core_group_get_group_members", **asked)
+            }
+            names = {
+                int(group["id"]): str(group["name"])
+                for group in self._call("core_group_get_course_groups", courseid=self.number)
+            }
+            teams = {names.get(number, f"group {number}"): members.get(number, []) for number in groups}
+        hand_ins = [
+            RemoteHandIn(account, datetime.fromtimestamp(int(submission["timemodified"]), UTC))
+            for submission in handed_in
+            for account in (
+                members.get(int(submission["groupid"]), [])
+                if submission.get("groupid")
+                else [str(submission["userid"])]
+            )
+        ]
+        flags = self._call("mod_assign_get_user_flags", **of)["assignments"]
+        due_of = {
+            str(flag["userid"]): datetime.fromtimestamp(int(flag["extensionduedate"]), UTC)
+            for part in flags
+            for flag in part["userflags"]
+            if flag.get("extensionduedate")
+        }
+        return RemoteWork(hand_ins, due_of, teams)
+
     def marks(self, assignment: RemoteAssignment) -> dict[str, RemoteMark]:
         """Return everybody's mark, by account; who is missing has none."""
         answer = self._call("mod_assign_get_grades", **{"assignmentids[0]": assignment.id})
@@ -255,16 +417,21 @@ class MoodleCourse:
         found = self.marks(assignment).get(account, NO_MARK)  # no function tells one alone
         if found != over:
             return found
-        self._call(
-            "mod_assign_save_grade",
-            assignmentid=assignment.id,
-            userid=account,
-            grade=f"{points:.{self.decimals}f}",
-            attemptnumber=-1,
-            addattempt=0,
-            workflowstate="",
-            applytoall=0,
-        )
+        try:
+            self._call(
+                "mod_assign_save_grade",
+                assignmentid=assignment.id,
+                userid=account,
+                grade=f"{points:.{self.decimals}f}",
+                attemptnumber=-1,
+                addattempt=0,
+                workflowstate="",
+                applytoall=0,
+            )
+        except MoodleRefusal as error:
+            if error.code in _OF_TOKEN:
+                raise
+            raise MarkRefusedError(f"Moodle refuses it: {error.reason}") from error
         return None
 
     def _call(self, function: str, **given: object) -> Any:
@@ -286,10 +453,7 @@ class MoodleCourse:
             found = answer.json()
         if isinstance(found, dict) and "exception" in found:
             reason = found.get("message") or found.get("errorcode")
-            raise RemoteError(
-                f"Moodle refuses {function}: {reason}",
-                f"A token's service must allow it. {HOW_IT_GOES_ON}",
-            )
+            raise MoodleRefusal(function, str(reason), str(found.get("errorcode")))
         return found
 
 
@@ -300,6 +464,21 @@ _COURSES: dict[str, type[CanvasCourse] | type[MoodleCourse]] = {
     "moodle": MoodleCourse,
 }
 _HERE = ("127.0.0.1", "localhost", "::1")
+
+
+def system_of(address: str) -> str:
+    """Return which system a course's page is in.
+
+    Raises:
+        UsageError: it is not a course's page in any.
+    """
+    for name, kind in _COURSES.items():
+        if kind.address.match(address):
+            return name
+    raise UsageError(
+        f"{address}: this is not the address of a course in Canvas or Moodle.",
+        f"Open the course there and take the address from the browser: {CanvasCourse.example}",
+    )
 
 
 def open_course(system: str, address: str, token: str) -> Client:

@@ -21,14 +21,22 @@ from grader.api import (
     marks_of,
 )
 from grader.api import number as as_text
-from grader.extras.push.courses import NO_MARK, Client, RemoteAssignment, RemoteMark, account_of, host_of
+from grader.extras.push.courses import (
+    NO_MARK,
+    Client,
+    MarkRefusedError,
+    RemoteAssignment,
+    RemoteMark,
+    account_of,
+    host_of,
+)
 
 TOKEN = "KATA_LMS_TOKEN"
 SERVICE = "kata"
 """What tokens are kept under in the system's keyring, by host."""
 
-Verdict = Literal["push", "same", "kept", "unmarked", "no_account"]
-"""`kept`: somebody changed it there; `unmarked`: we have no mark yet."""
+Verdict = Literal["push", "same", "kept", "unmarked", "no_account", "refused"]
+"""`kept`: somebody changed it there; `unmarked`: we have no mark yet; `refused`: the system does not take this mark."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,8 @@ class Difference:
     account: str = ""
     sent: Push | None = None
     """What was sent of it last."""
+    reason: str = ""
+    """Why it was refused."""
 
 
 class Pusher:
@@ -65,8 +75,15 @@ class Pusher:
         self._client = client
         self._author = author
 
-    def targets(self, only: Collection[str] | None, titles: Mapping[str, str]) -> list[PushTarget]:
+    def targets(
+        self, only: Collection[str] | None, titles: Mapping[str, str], *, to_set: bool = True
+    ) -> list[PushTarget]:
         """Return the columns that have a number there, of `only` these katas if given.
+
+        Args:
+            only: katas.
+            titles: of all katas.
+            to_set: marks are set there, so that the points must be the same.
 
         Raises:
             UsageError: none has, or an assignment there is out of other points than here.
@@ -79,7 +96,8 @@ class Pusher:
             number = re.search(r"\(([0-9]+)\)\s*$", course.columns.get(column.kata, ""))
             if number and (only is None or set(column.katas or [column.kata]) <= set(only)):
                 assignment = self._client.assignment(number[1])
-                self._insist_on_same(column, assignment)
+                if to_set:
+                    self._insist_on_same(column, assignment)
                 address = f"{course.lms.partition('#')[0]} {number[1]}"
                 found.append(PushTarget(column, assignment.title, assignment, address))
         if not found:
@@ -144,9 +162,12 @@ class Pusher:
         if difference.verdict == "push":
             # Before it is sent: whenever this ends, the next push knows which two marks may be there.
             self._note(difference, push)
-            found = self._client.give(
-                difference.target.assignment, difference.account, difference.ours, difference.theirs
-            )
+            try:
+                found = self._client.give(
+                    difference.target.assignment, difference.account, difference.ours, difference.theirs
+                )
+            except MarkRefusedError as error:
+                return replace(difference, verdict="refused", reason=error.message)
             if found is not None:
                 return replace(difference, verdict="kept", theirs=found)
         elif (

@@ -196,7 +196,11 @@ def quiz_results(book: Gradebook, file: Path, costs: float, dry_run: bool, autho
       kata gradebook quiz-results quiz3/quizzes/keys.csv --costs 0.5 --author kim
     """
     lines = lines_of(
-        file, ("learner", "kata", "question", "right", "answer"), partial(_answered, book), _EXAMPLE
+        file,
+        ("learner", "kata", "question", "right", "answer"),
+        partial(_answered, book),
+        lambda line: (line.learner, line.kata, line.question),
+        _EXAMPLE,
     )
     from grader.api import Adjust
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from grader.instructor.gradebook.course import Attempts, Course
+from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course_file import Attempts
 from grader.instructor.gradebook.events import Choose, Decision, Take
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, HandIn, Mark, Newer
 from grader.instructor.gradebook.times import Lateness, add_days, lateness
@@ -224,6 +225,8 @@ def _remarks(
     times: Deadlines, kata: str, hand_in: HandIn, given: Sequence[HandIn], closed: bool
 ) -> Iterable[str]:
     others = [other for other in given if other.digest and other.digest != hand_in.digest]
+    if hand_in.by:
+        yield f"handed in by {hand_in.by}, for the team"
     if choice := times.choice(kata):
         yield f"chosen by {choice.made.author}: {choice.made.comment}"
     elif others and times.mode(kata) == "best":

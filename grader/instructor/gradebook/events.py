@@ -201,6 +201,20 @@ class Alias(Decision, frozen=True, kw_only=True, tag="alias"):
     name: str
 
 
+class Team(Decision, frozen=True, kw_only=True, tag="team"):
+    """What one of several learners hands in counts for all of them."""
+
+    of: str
+    """An assignment or a kata; empty for everything."""
+    name: str
+    members: list[str]
+    """Identities."""
+
+
+class Left(Decision, frozen=True, kw_only=True, tag="left"):
+    """The learner is not in the course any more: in no table of the class, no export, no report."""
+
+
 class Release(Decision, frozen=True, kw_only=True, tag="release"):
     """Learners may read what people gave for answers and wrote about code."""
 
@@ -299,6 +313,8 @@ Event: TypeAlias = (
     | Extend
     | Take
     | Alias
+    | Left
+    | Team
     | Release
     | Remark
     | Dispute
@@ -347,6 +363,12 @@ def words(event: Decision, attempts: Attempts) -> str:
             return f"{event.file} is the answer"
         case Alias():
             return f"also called {event.name}"
+        case Team():
+            return (
+                f"{event.name} hands in together for {event.of or 'everything'}: {', '.join(event.members)}"
+            )
+        case Left():
+            return "has left the course"
         # By the number that people see; the remark has the gradebook's own.
         case Remark():
             return f"on {event.file}, line {event.line}, of attempt {attempts.get(event.attempt)}"

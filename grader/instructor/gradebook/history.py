@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, Table, func, not_, or_, select, text
 
 from grader.instructor.gradebook import events, schema
+from grader.instructor.gradebook.check_points import rescaled
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.errors import ConflictError
 from grader.instructor.gradebook.events import (
@@ -27,6 +29,7 @@ from grader.instructor.gradebook.events import (
     Dispute,
     Event,
     Extend,
+    Left,
     Override,
     Release,
     Remark,
@@ -60,6 +63,7 @@ from grader.instructor.gradebook.row_types import (
     UnusedTime,
 )
 from grader.instructor.gradebook.schema import (
+    Booked,
     arguments_of,
     booked,
     report_of,
@@ -160,14 +164,38 @@ def attempt(connection: Connection, course: Course, number: int) -> Attempt | No
         learner=row.name,
         kata=row.slug,
         key=Key(row.digest, row.terms),
-        report=report_of(row.report),
+        report=_in_points(course, report_of(row.report)),
         submitted_at=row.submitted_at,
         graded_at=row.graded_at,
     )
 
 
-def reports_of(connection: Connection, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
-    """Yield attempts with their reports."""
+def _in_points(course: Course, report: KataReport) -> KataReport:
+    """Return a report in the points of the course."""
+    table = course.points.get(report.kata)
+    return report if table is None else rescaled(report, table)
+
+
+def reports_of(
+    connection: Connection, course: Course, attempts: Collection[int]
+) -> Iterator[tuple[int, KataReport]]:
+    """Yield attempts with their reports, in the points of the course."""
+    for number, report in reports_as_graded(connection, course, attempts):
+        yield number, _in_points(course, report)
+
+
+def results(connection: Connection, course: Course, attempts: Collection[int]) -> dict[int, Booked]:
+    """Return what attempts gave in the points of the course: of katas for which it says what checks are worth."""
+    return {
+        number: Booked(report.status, report.earned, report.possible)
+        for number, report in reports_of(connection, course, attempts)
+    }
+
+
+def reports_as_graded(
+    connection: Connection, course: Course, attempts: Collection[int]
+) -> Iterator[tuple[int, KataReport]]:
+    """Yield attempts with their reports, in the pack's points."""
     table, wanted = schema.attempts, list(attempts)
     for start in range(0, len(wanted), _FEW):
         some = table.c.id.in_(wanted[start : start + _FEW])
@@ -297,15 +325,19 @@ def of_mark(connection: Connection, course: Course, learner: str, kata: str) -> 
         GradebookUsageError: there is no such learner or kata.
     """
     somebody, kata_id = find(connection, course, learner, kata)
-    attempts = list(_attempts(connection, somebody.rows, kata_id))
+    given_by = somebody.rows_at(course, kata)
+    attempts = list(_attempts(connection, given_by, kata_id))
+    if kata in course.points:
+        given = results(connection, course, [graded.attempt for graded in attempts])
+        attempts = [replace(graded, result=given[graded.attempt]) for graded in attempts]
     own = {graded.attempt: graded.number for graded in attempts}
     found: list[HistoryEvent] = [
         *attempts,
-        *_handed_in_again(connection, somebody.rows, kata_id, attempts),
+        *_handed_in_again(connection, given_by, kata_id, attempts),
     ]
     for decision in events.decisions(connection, schema.decisions.c.learner_id.in_(somebody.rows)):
         extended = isinstance(decision, Extend) and course.covers(decision.of, kata)
-        if decision.kata == kata or isinstance(decision, Alias) or extended:
+        if decision.kata == kata or isinstance(decision, Alias | Left) or extended:
             found += _happened(decision, own)
     return sorted(found, key=lambda event: event.at)
 

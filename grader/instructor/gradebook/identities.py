@@ -31,9 +31,20 @@ COUNTING: tuple[type[events.Decision], ...] = (
     events.Extend,
     events.Take,
     events.Alias,
+    events.Left,
+    events.Team,
     events.Release,
 )
 """What a mark, or whose it is, depends on besides points; the others are said about it."""
+
+
+class Mate(NamedTuple):
+    """Somebody in a learner's team."""
+
+    of: str
+    """For which assignment or kata; empty for everything."""
+    row: int
+    name: str
 
 
 class LearnerRef(NamedTuple):
@@ -48,6 +59,17 @@ class LearnerRef(NamedTuple):
     """What stands about them, or about the whole class, oldest first."""
     writes: bool = False
     """Whether there are written answers of theirs, or marks for some: else nobody has to look."""
+    mates: tuple[Mate, ...] = ()
+    """Whose hand-ins count for them as well."""
+
+    def rows_at(self, course: Course, kata: str) -> tuple[int, ...]:
+        """Return the rows under which something was handed in for a kata that counts for them."""
+        return (*self.rows, *(mate.row for mate in self.mates if course.covers(mate.of, kata)))
+
+    @property
+    def left(self) -> bool:
+        """Whether they are not in the course any more."""
+        return any(isinstance(ruling, events.Left) for ruling in self.rulings)
 
 
 _LEARNERS = select(
@@ -89,6 +111,11 @@ def list_learners(
 def learners(connection: Connection, course: Course) -> list[str]:
     """Return everybody who was graded or is in the roster, 2 before 10."""
     return [somebody.name for somebody in list_learners(connection, course)]
+
+
+def left(connection: Connection, course: Course) -> set[str]:
+    """Return who is not in the course any more."""
+    return {somebody.name for somebody in list_learners(connection, course) if somebody.left}
 
 
 def aliases(connection: Connection, course: Course) -> dict[str, str]:
@@ -167,7 +194,20 @@ def _everybody(connection: Connection, course: Course) -> LearnerIndex:
         )
         for key, name in sorted_names
     }
-    return LearnerIndex(there, identities)
+    index = LearnerIndex(there, identities)
+    for team in (decision for decision in decided if isinstance(decision, events.Team)):
+        keys = [course.normalized_name(index.identity(course, name)) for name in team.members]
+        members = [there[key] for key in keys if key in there]
+        for key in keys:
+            if key in there:
+                mates = [
+                    Mate(team.of, row, other.name)
+                    for other in members
+                    if other.name != there[key].name
+                    for row in other.rows
+                ]
+                there[key] = there[key]._replace(mates=(*there[key].mates, *mates))
+    return index
 
 
 def names_of(people: Iterable[LearnerRef]) -> dict[int, str]:
@@ -294,6 +334,8 @@ class Match(NamedTuple):
 
     learner: str
     reason: str
+    likeness: float = 100.0
+    """In percent."""
 
 
 @dataclass
@@ -439,31 +481,51 @@ def merge_rosters(rosters: Sequence[Sequence[Person]]) -> tuple[list[Person], li
     people = list(rosters[0]) if rosters else []
     doubts: list[str] = []
     for more in rosters[1:]:
-        matches = Matches()
-        found = [_as_found(person) for person in more]
-        # As a download is matched with a roster: by what only one person has, and never by half a name.
-        _take_what_is_sure(found, people, matches, _Download(found, people))
+        known = _same_people(people, more)
         by_name = {person.learner: place for place, person in enumerate(people)}
         for person in more:
-            learner = matches.known.get(person.learner)
+            learner = known.get(person.learner)
             if learner is None:
                 people.append(person)
                 doubts.append(f"{person.learner} is only in one of the rosters")
-                continue
-            first = people[by_name[learner]]
-            # As an alias, so that a download of the second system finds the person.
-            other = () if person.learner == learner else (person.learner,)
-            people[by_name[learner]] = Person(
-                learner=learner,
-                name=first.name or person.name,
-                email=first.email or person.email,
-                section=first.section or person.section,
-                canvas_id=first.canvas_id or person.canvas_id,
-                moodle_id=first.moodle_id or person.moodle_id,
-                aliases=tuple(dict.fromkeys((*first.aliases, *person.aliases, *other))),
-                other={**person.other, **first.other},
-            )
+            else:
+                people[by_name[learner]] = _merged(learner, people[by_name[learner]], person)
     return people, doubts
+
+
+def renew_roster(old: Sequence[Person], new: Sequence[Person]) -> list[Person]:
+    """Return the people of a new roster, who keep what a course knows of them: identities, other names, columns."""
+    known, before = _same_people(old, new), {person.learner: person for person in old}
+    return [
+        _merged(learner, person, before[learner]) if (learner := known.get(person.learner)) else person
+        for person in new
+    ]
+
+
+def _same_people(people: Sequence[Person], more: Sequence[Person]) -> dict[str, str]:
+    """Return who of a further roster is whom of the earlier ones.
+
+    As a download is matched with a roster: by what only one person has, and never by half a name.
+    """
+    matches, found = Matches(), [_as_found(person) for person in more]
+    _take_what_is_sure(found, people, matches, _Download(found, people))
+    return matches.known
+
+
+def _merged(learner: str, first: Person, second: Person) -> Person:
+    """Return one person of two lines, the first of which counts where both say something."""
+    # As an alias, so that a download of the other system finds the person.
+    other = (person.learner for person in (first, second) if person.learner != learner)
+    return Person(
+        learner=learner,
+        name=first.name or second.name,
+        email=first.email or second.email,
+        section=first.section or second.section,
+        canvas_id=first.canvas_id or second.canvas_id,
+        moodle_id=first.moodle_id or second.moodle_id,
+        aliases=tuple(dict.fromkeys((*first.aliases, *second.aliases, *other))),
+        other={**second.other, **first.other},
+    )
 
 
 def _as_found(person: Person) -> Found:
@@ -546,7 +608,16 @@ def similar_names(who: Found, absent: Iterable[Person]) -> list[Match]:
         if best >= ALIKE:
             likeness.append((best, person.learner, why))
     likeness.sort(key=lambda guess: (-guess[0], guess[1]))
-    return [Match(learner, why) for _, learner, why in likeness[:PROPOSED]]
+    return [Match(learner, why, share) for share, learner, why in likeness[:PROPOSED]]
+
+
+def proposal(guesses: Sequence[Match]) -> tuple[str, str]:
+    """Return who a name is proposed for, and what to say of it; nobody where two are as likely, who are named."""
+    if not guesses:
+        return "", "like nobody in the roster who has not handed in"
+    first, *others = guesses
+    same = [guess.learner for guess in others if guess.likeness == first.likeness]
+    return "" if same else first.learner, f"{' or '.join((first.learner, *same))}? ({first.reason})"
 
 
 def _likeness(one: str, other: str) -> tuple[float, str]:

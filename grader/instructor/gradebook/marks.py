@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, func, select
 
-from grader.instructor.gradebook import answers, events, schema
+from grader.instructor.gradebook import answers, events, history, schema
 from grader.instructor.gradebook.attempt_selection import in_order, select_attempts
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.events import AboutMark, fold
 from grader.instructor.gradebook.identities import (
     LearnerRef,
+    Mate,
     find_learner,
     identity,
     katas,
@@ -45,7 +47,7 @@ def marks(
         connection: to read from.
         course: whose rules hold.
         slugs: of these katas alone.
-        learners: of these alone, by identity.
+        learners: of these alone, by identity; without, of everybody who has not left.
         read: yields attempts with their reports, when somebody looks at one.
     """
     chosen = katas(connection, slugs)
@@ -54,6 +56,8 @@ def marks(
     waits = _awaited(connection, course)
     # Some at a time: a few queries for all of them, and never a whole class in memory.
     everybody = list_learners(connection, course, learners)
+    if learners is None:
+        everybody = [somebody for somebody in everybody if not somebody.left]
     for start in range(0, len(everybody), _CHUNK):
         some = everybody[start : start + _CHUNK]
         counting = _counting(connection, course, some, chosen)
@@ -156,12 +160,31 @@ def _given(
 ) -> dict[str, dict[str, list[HandIn]]]:
     """Return everything that some learners handed in, by learner and slug: where late days are shared, of all katas."""
     slug_of = {**katas(connection, course.katas), **chosen} if course.late.late_days else chosen
-    submissions, names = schema.submissions.c, names_of(some)
-    wanted = _GIVEN.where(submissions.learner_id.in_(list(names)), submissions.kata_id.in_(list(slug_of)))
+    submissions = schema.submissions.c
+    # Whose it is by row: the learner's own, and for what a team hands in together that of each other member.
+    owners: dict[int, list[tuple[str, Mate | None]]] = defaultdict(list)
+    for somebody in some:
+        for number in somebody.rows:
+            owners[number].append((somebody.name, None))
+        for mate in somebody.mates:
+            owners[mate.row].append((somebody.name, mate))
+    wanted = _GIVEN.where(submissions.learner_id.in_(list(owners)), submissions.kata_id.in_(list(slug_of)))
     found: dict[str, dict[str, list[HandIn]]] = {somebody.name: {} for somebody in some}
-    for row in connection.execute(wanted.order_by(submissions.id)):
+    rows = connection.execute(wanted.order_by(submissions.id)).all()
+    # Where the course says what checks are worth, points are not those that were booked with the report.
+    own = {row.attempt_id for row in rows if slug_of[row.kata_id][0] in course.points}
+    worth = history.results(connection, course, own)
+    for row in rows:
         slug, _ = slug_of[row.kata_id]
-        found[names[row.learner_id]].setdefault(slug, []).append(_hand_in(row))
+        hand_in = _hand_in(row)
+        if (result := worth.get(row.attempt_id)) is not None:
+            hand_in = replace(hand_in, result=result)
+        for name, by in owners[row.learner_id]:
+            if by is None:
+                found[name].setdefault(slug, []).append(hand_in)
+            # Of a mate only what was handed in: that somebody handed in nothing is said of them alone.
+            elif hand_in.digest and course.covers(by.of, slug):
+                found[name].setdefault(slug, []).append(replace(hand_in, by=by.name))
     # In the order of the katas, whatever came in first.
     return {
         name: {slug: own[slug] for slug, _ in slug_of.values() if slug in own} for name, own in found.items()

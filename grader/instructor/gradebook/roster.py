@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from grader.data_files import read_bytes
 from grader.errors import UsageError, did_you_mean
-from grader.instructor.lms import SYSTEMS, roster_of
+from grader.instructor.lms import SYSTEMS, in_english, roster_of
 from grader.instructor.lms.person import COLUMNS, Person
 
 __all__ = ["CsvTable", "Person", "normalized_name", "read_roster", "read_table", "roster_text"]
@@ -37,7 +37,7 @@ def read_roster(path: Path) -> dict[str, Person]:
     """
     lines = _lines(path, "roster", "Create it, or correct `roster` in the course settings.")
     place, header = next(lines, (1, []))
-    columns = [_column(cell) for cell in header]
+    columns = in_english([_column(cell) for cell in header])
     # A column `learner` is ours, whatever else is there; else the headings say which system wrote the file.
     made_by = None if "learner" in columns else roster_of(columns)
     if "learner" not in columns and made_by is None:
@@ -84,31 +84,34 @@ def read_roster(path: Path) -> dict[str, Person]:
 
 
 def _refuse_shared_numbers(path: Path, people: dict[str, Person], lines: dict[str, int]) -> None:
-    """Refuse a system's number that two people have, or that a spreadsheet made of a long one: it leads to nobody.
+    """Refuse an address, a login or a number that two people have, or that a spreadsheet made of a long number.
 
     Args:
         path: the roster.
         people: who is in it.
         lines: where, by identity.
     """
-    columns = {known.column: known.kind for system in SYSTEMS for known in system.identifiers if known.column}
-    ids = (*columns, *(column for system in SYSTEMS for column in system.logins))
+    columns = {"email": "e-mail address"}
+    columns |= {column: column.replace("_", " ") for system in SYSTEMS for column in system.logins}
+    columns |= {
+        known.column: known.kind for system in SYSTEMS for known in system.identifiers if known.column
+    }
     owners: dict[tuple[str, str], str] = {}
     for person in people.values():
         own = normalized_name(person.learner)
-        for column in dict.fromkeys(ids):
+        for column, kind in columns.items():
             cell = person.cell(column)
             if re.fullmatch(r"\d([.,]\d+)?E\+\d+", cell):
                 raise UsageError(
                     f"{path}:{lines[own]}: {cell} in `{column}` is what a spreadsheet makes of a long number.",
                     "Export the roster again; in a spreadsheet, open it with this column as text.",
                 )
-            other = owners.setdefault((column, cell), own) if cell and column in columns else own
+            other = owners.setdefault((column, cell.casefold()), own) if cell else own
             if other != own:
                 raise UsageError(
-                    f"{path}:{lines[own]}: {person.learner} has the {columns[column]} {cell}, as the learner in line "
+                    f"{path}:{lines[own]}: {person.learner} has the {kind} {cell}, as the learner in line "
                     f"{lines[other]} has.",
-                    "Such a number belongs to one learner alone.",
+                    "It belongs to one learner alone.",
                 )
 
 
@@ -186,7 +189,7 @@ def read_table(path: Path, what: str, mend: str) -> CsvTable:
     """
     lines = _lines(path, what, mend)
     line, header = next(lines, (1, []))
-    columns = [_column(cell) for cell in header]
+    columns = in_english([_column(cell) for cell in header])
 
     def rows() -> Iterator[tuple[int, dict[str, str]]]:
         for number, row in lines:
@@ -213,7 +216,9 @@ def _lines(path: Path, what: str, mend: str) -> Iterator[tuple[int, list[str]]]:
     head = text.partition("\n")[0]
     # From the headings alone: cells of later lines hold commas of their own.
     separator = declared[1] if declared is not None else max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True
+    )
     end = above = int(declared is not None)
     try:
         for cells in reader:

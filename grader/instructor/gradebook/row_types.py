@@ -247,7 +247,7 @@ class RedrawnCheck(msgspec.Struct, frozen=True, kw_only=True):
     """All draws that the reference failed."""
 
 
-UnusedReason = Literal["nobody", "nameless", "several", "lines"]
+UnusedReason = Literal["nobody", "nameless", "several", "lines", "download"]
 
 
 class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,6 +258,7 @@ class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """What the table is called."""
     line: int
+    """0 where it is not from a file."""
     name: str
     at: datetime
     reason: UnusedReason
@@ -271,10 +272,12 @@ class UnusedTime(msgspec.Struct, frozen=True, kw_only=True):
             "nobody": f"nobody is called {self.name}",
             "nameless": "the line names nobody",
             "several": f"{count} learners are called {self.name} ({', '.join(self.candidates)})",
+            "download": f"what {self.name} handed in then is in no download that was graded",
             "lines": f"several lines may be about {', '.join(self.candidates)}",
         }[self.reason]
         at = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
-        return f"{self.source}:{self.line}: {why}; {at} was not used"
+        where = f"{self.source}:{self.line}" if self.line else self.source
+        return f"{where}: {why}; {at} was not used"
 
 
 class HandIn(msgspec.Struct, frozen=True, kw_only=True):
@@ -303,6 +306,8 @@ class HandIn(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     taken: str | None
     """What the file is called, if it is the answer only because somebody decided so."""
+    by: str = ""
+    """Who of the learner's team handed it in; empty where the learner did."""
     proposal: Proposal | None
     """A file that came in with it, or since, and may be meant for the answer."""
 
@@ -460,6 +465,11 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     def time_source(self) -> str | None:
         """Who says so; without a time, who marks it late."""
         return self.hand_in.time_source if self.hand_in is not None else None
+
+    @property
+    def by_mate(self) -> str:
+        """Who of the learner's team handed it in; empty where the learner did."""
+        return self.hand_in.by if self.hand_in is not None else ""
 
     @property
     def origin(self) -> str | None:

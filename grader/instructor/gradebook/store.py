@@ -93,6 +93,12 @@ class Gradebook:
                 raise GradebookUsageError(
                     f"{place.display}: this is {what}; a gradebook is a file.", HOW_MADE
                 )
+            # SQLite finds its log by the file's name: two who write under two names damage it.
+            if place.file.exists() and (names := place.file.stat().st_nlink) > 1:
+                raise GradebookUsageError(
+                    f"{place.display}: this file has {names} names (hard links), and a gradebook must have one.",
+                    "Replace one of them by a copy, or delete it.",
+                )
             if not create and not place.file.exists():
                 raise GradebookUsageError(f"{place.display}: there is no gradebook.", HOW_MADE)
             if not place.file.parent.is_dir():
@@ -174,9 +180,10 @@ class Gradebook:
     ) -> Iterator[Mark]:
         """Yield a mark for every learner and kata, by learner (2 before 10), then by the kata's number.
 
-        Learners are all that were graded and all of the roster; katas are those that were graded for anybody, as far as
-        the course has them. Who is in the roster and was never graded has marks too, with status `missing`. What is
-        read is one state of the gradebook, whatever is written meanwhile; memory does not grow with the class.
+        Learners are all that were graded and all of the roster, except those who left; katas are those that were graded
+        for anybody, as far as the course has them. Who is in the roster and was never graded has marks too, with status
+        `missing`. What is read is one state of the gradebook, whatever is written meanwhile; memory does not grow with
+        the class.
 
         Args:
             katas: only these, by slug, whatever the course says.
@@ -207,10 +214,13 @@ class Gradebook:
             if mark.hand_in is not None and run in (None, mark.hand_in.run):
                 yield mark.report
 
-    def reports_of(self, attempts: Collection[int]) -> Iterator[tuple[int, KataReport]]:
-        """Yield attempts with their reports."""
+    def reports_of(
+        self, attempts: Collection[int], *, as_graded: bool = False
+    ) -> Iterator[tuple[int, KataReport]]:
+        """Yield attempts with their reports: in the points of the course, or `as_graded` in those of the pack."""
+        read = of_history.reports_as_graded if as_graded else of_history.reports_of
         with self._connections.reading("reading reports", whole=True) as connection:
-            yield from of_history.reports_of(connection, attempts)
+            yield from read(connection, self.course, attempts)
 
     learners = _reading("reading its learners", identities.learners)
 
@@ -295,6 +305,8 @@ class Gradebook:
         return [event for event in found if isinstance(event, of) and not event.revoked]
 
     comments = _reading("reading what was said", of_history.about_hand_ins)
+
+    left = _reading("reading who is in the course", identities.left)
 
     aliases = _reading("reading who is who", identities.aliases)
 

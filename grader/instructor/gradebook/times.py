@@ -19,6 +19,7 @@ from grader.errors import UsageError
 from grader.instructor.gradebook.events import Override, PointsChange
 from grader.instructor.gradebook.roster import read_table
 from grader.instructor.lms import times_of
+from grader.instructor.lms.moodle import time_in_words
 from grader.instructor.lms.person import Found
 from grader.instructor.lms.system import Times
 
@@ -30,22 +31,22 @@ class LatePolicy(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     """The table `[late]` of the course settings; as it stands here, lateness is noted and costs nothing."""
 
     grace_minutes: Annotated[
-        float, Meta(ge=0, le=10_080, description="minutes, from 0 to 10080 (a week)")
+        float, Meta(ge=0, le=10_080, description="a number of minutes, from 0 to 10080 (a week)")
     ] = 0.0
     """So late is not late. A hand-in after that is late from the due date on."""
-    percent_per_day: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 0.0
+    percent_per_day: Annotated[float, Meta(ge=0, le=100, description="a number from 0 to 100")] = 0.0
     """Taken for each day that has started."""
-    most_percent: Annotated[float, Meta(ge=0, le=100, description="a percentage, from 0 to 100")] = 100.0
+    most_percent: Annotated[float, Meta(ge=0, le=100, description="a number from 0 to 100")] = 100.0
     """However late, no more than this is taken."""
     of: Literal["earned", "possible"] = "earned"
     """Percent of the points earned, or of those that could be earned."""
-    refused_after_days: Annotated[float, Meta(ge=0, le=3650, description="days, from 0 to 3650")] | None = (
-        None
-    )
+    refused_after_days: (
+        Annotated[float, Meta(ge=0, le=3650, description="a number of days, from 0 to 3650")] | None
+    ) = None
     """Later than this, nothing counts."""
-    unknown: Annotated[float, Meta(ge=0, le=3650, description="days, from 0 to 3650")] = 0.0
+    unknown: Annotated[float, Meta(ge=0, le=3650, description="a number of days, from 0 to 3650")] = 0.0
     """So many days late is what a system marks late without saying when it came in."""
-    late_days: Annotated[int, Meta(ge=0, le=365, description="days, from 0 to 365")] = 0
+    late_days: Annotated[int, Meta(ge=0, le=365, description="a whole number of days, from 0 to 365")] = 0
     """Everybody may be so many days late over the whole course, for nothing; used in the order of due times."""
 
 
@@ -158,7 +159,6 @@ _EXAMPLE = (
     "a time holds for everything in the download."
 )
 _NOTHING = ("", "-", "none", "null")
-_MOODLE = ("%A, %d %B %Y, %I:%M %p", "%d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %H:%M")
 
 
 class HandedInAt(NamedTuple):
@@ -214,18 +214,16 @@ def _kata(path: Path, line: int, cells: dict[str, str], catalogue: Catalogue) ->
 
 
 def _time(text: str, zone: tzinfo) -> datetime | None:
-    """Read a time as the systems write it: ISO 8601 with or without a zone, `… UTC`, Moodle's English words."""
+    """Read a time as the systems write it: ISO 8601 with or without a zone, `… UTC`, Moodle's words."""
     word = text.removesuffix(" UTC") + "+00:00" if text.endswith(" UTC") else text
     parts = word.rsplit(" ", 1)
     if len(parts) == 2 and parts[1][:1] in ("+", "-") and parts[1][1:].replace(":", "").isdigit():
         word = "".join(parts)
     try:
-        return due_in_utc(datetime.fromisoformat(word), zone)
+        written: datetime | None = datetime.fromisoformat(word)
+    except ValueError:
+        written = time_in_words(text)
+    try:
+        return due_in_utc(written, zone) if written is not None else None
     except (ValueError, OverflowError):
-        pass
-    for form in _MOODLE:
-        try:
-            return due_in_utc(datetime.strptime(text, form), zone)
-        except (ValueError, OverflowError):
-            continue
-    return None
+        return None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
 from grader.instructor.gradebook import events
+from grader.instructor.gradebook.check_points import unknown_names
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.identities import proposal
 from grader.instructor.gradebook.row_types import NEWER, PASSED_OVER, Mark, RedrawnCheck
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.grading.roster_matching import Unmatched, unmatched
@@ -25,6 +27,7 @@ NEWER_ATTEMPT = "a newer attempt does not count"
 REDRAWN = "check drawn again"
 UNUSED_TIME = "time not used"
 WITHOUT_EFFECT = "decision without effect"
+SETTING = "setting without effect"
 
 
 class Problem(NamedTuple):
@@ -87,6 +90,7 @@ def problems(book: Gradebook, marks: Marks | None = None) -> list[Problem]:
         )
         for attempt in book.redrawn()
     ]
+    found += _unknown_checks(book, every)
     found += without_effect(book, {(mark.learner, mark.kata): mark.taken for mark in every})
     order = {name: place for place, name in enumerate((*book.course.assignments, *book.katas()))}
     identity = book.identity()
@@ -153,6 +157,18 @@ def _of_mark(mark: Mark, course: Course) -> Iterator[Problem]:
         )
 
 
+def _unknown_checks(book: Gradebook, marks: Sequence[Mark]) -> Iterator[Problem]:
+    """Yield the tables of points that name a check which the kata does not have."""
+    for kata, table in book.course.points.items():
+        reports = (mark.report for mark in marks if mark.kata == kata and mark.hand_in is not None)
+        judged = next((report for report in reports if report.checks), None)
+        wrong, _ = unknown_names([judged] if judged is not None else [], table)
+        if wrong:
+            what = f"`points.{kata}` in the course settings: {kata} has no check or aspect {', '.join(wrong)}"
+            command = f"kata regrade --only {kata} --dry-run"
+            yield Problem(_group(book.course, kata), SETTING, "", kata, what, command)
+
+
 def _redrawn(check: RedrawnCheck) -> str:
     return (
         f"{check.kata}, {check.name}: drawn again {counted(check.draws, 'time')} in "
@@ -171,7 +187,7 @@ def _unused_times(book: Gradebook, marks: Marks) -> Iterator[Problem]:
             if (mark := marks.get(name, {}).get(line.kata)) and mark.handed_in
         ]
         if not line.candidates or any(mark.submitted_at is None for mark in whose):
-            command = "kata grade DOWNLOAD --times FILE"
+            command = f"kata grade DOWNLOAD{'' if line.reason == 'download' else ' --times FILE'}"
             of, what = _group(book.course, line.kata), line.words(book.course.timezone)
             found.append(Problem(of, UNUSED_TIME, "", "", what, command))
     yield from dict.fromkeys(found)  # one line of a table is about all katas of an assignment
@@ -181,12 +197,14 @@ def _strangers(book: Gradebook, marks: Marks) -> Iterator[Problem]:
     every = (mark for own in marks.values() for mark in own.values())
     for name, guesses in unmatched(book, every).strangers.items():
         katas = [mark.kata for mark in marks[name].values() if mark.handed_in]
-        guess = f"{guesses[0].learner}? ({guesses[0].reason})" if guesses else "like nobody in the roster"
-        whose = guesses[0].learner if guesses else ""
+        whose, guess = proposal(guesses)
         command = f"kata gradebook alias {typed_name(whose) if whose else 'LEARNER'} {typed_name(name)}"
         # Once for each assignment, since problems are listed by these.
         for of in dict.fromkeys(_group(book.course, kata) for kata in katas):
             yield Problem(of, UNMATCHED, name, "", guess, command, whose)
+
+
+_WITH_EFFECT = (events.Take, events.Choose, events.Extend, events.Alias, events.Left)
 
 
 def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None]) -> Iterator[Problem]:
@@ -200,7 +218,7 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
     identity, course = book.identity(), book.course
     known = {course.normalized_name(name) for name in course.roster}
     last: dict[tuple[object, ...], events.Decision] = {}
-    for decided in events.standing(book.rulings((events.Take, events.Choose, events.Extend, events.Alias))):
+    for decided in events.standing(book.rulings(_WITH_EFFECT)):
         # Of two that say the same thing otherwise, the newer counts.
         about = (
             decided.of
@@ -225,6 +243,12 @@ def without_effect(book: Gradebook, taken: Mapping[tuple[str, str], str | None])
                 course.normalized_name(who)
             }:
                 why = f"{event.name} is in the roster as another learner"
+            case events.Left() if any(
+                hand_in.arrived_at > event.made.at
+                for _, given in book.handed_in(who).values()
+                for hand_in in given
+            ):
+                why = "has left the course, and something came in after that"
         if why:
             command = f"kata gradebook withdraw {event.id}"
             yield Problem(of, WITHOUT_EFFECT, who, kata, why, command, str(event.id))

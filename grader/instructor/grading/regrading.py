@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from grader.catalogue import Kata
+from grader.errors import UsageError, did_you_mean
+from grader.instructor.gradebook.check_points import rescaled, unknown_names
 from grader.instructor.gradebook.recording import Recording
-from grader.instructor.gradebook.row_types import Key, StoredSubmission
+from grader.instructor.gradebook.row_types import Key, Mark, StoredSubmission
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions.submission import Submission
 from grader.report.report import KataReport
@@ -59,18 +61,65 @@ class Regraded(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def checks(self) -> list[str]:
-        """The names of the checks that came out differently."""
-        was = {check.name: (check.status, check.points) for check in self.before.checks}
-        now = {check.name: (check.status, check.points) for check in self.after.checks}
+        """The names of the checks that came out differently, whatever they are worth."""
+        was = {
+            check.name: (check.status, _part(check.points, check.max_points)) for check in self.before.checks
+        }
+        now = {
+            check.name: (check.status, _part(check.points, check.max_points)) for check in self.after.checks
+        }
         return [name for name in {**was, **now} if was.get(name) != now.get(name)]
 
     @property
+    def gain(self) -> float:
+        """By how much of all its points the mark changes: 15 of 15 is as much as 17 of 17."""
+        was, now = self.before, self.after
+        return round(_part(now.earned, now.possible) - _part(was.earned, was.possible), 6)
+
+    @property
     def differs(self) -> bool:
-        """Whether the mark, the status or a check is another."""
-        one, other = self.before, self.after
-        return (one.status, one.earned, one.possible) != (other.status, other.earned, other.possible) or bool(
-            self.checks
+        """Whether the mark, the status or a check is another; not where only what it is out of changes."""
+        return bool(self.gain) or self.before.status != self.after.status or bool(self.checks)
+
+
+def _part(points: float, most: float) -> float:
+    return round(points / most, 6) if most else 0.0
+
+
+def worth_changes(book: Gradebook, marks: Iterable[Mark]) -> list[Regraded]:
+    """Return the marks that count otherwise because the course says what checks are worth, the largest change first.
+
+    Args:
+        book: with the course.
+        marks: those that count.
+
+    Raises:
+        UsageError: the course names a check that no hand-in's report has.
+    """
+    counting = {
+        mark.attempt: mark for mark in marks if mark.attempt is not None and mark.kata in book.course.points
+    }
+    graded = dict(book.reports_of(counting, as_graded=True))
+    for kata, table in book.course.points.items():
+        wrong, there = unknown_names((report for report in graded.values() if report.kata == kata), table)
+        if wrong:
+            guess = did_you_mean(wrong[0], there, most=1)
+            raise UsageError(
+                f"{book.course.path}: `points.{kata}`: {kata} has no check or aspect {wrong[0]}.{guess}",
+                f"It has {'; '.join(there)}.",
+            )
+    found = [
+        Regraded(
+            learner=mark.learner, kata=mark.kata, attempt=attempt, before=graded[attempt], after=mark.report
         )
+        for attempt, mark in counting.items()
+    ]
+    return largest_first(change for change in found if change.gain)
+
+
+def largest_first(changes: Iterable[Regraded]) -> list[Regraded]:
+    """Return changes, the largest first."""
+    return sorted(changes, key=lambda change: (-abs(change.gain), change.learner, change.kata))
 
 
 @dataclass
@@ -106,7 +155,7 @@ class Regrading:
                     kata=submission.kata,
                     attempt=stored.id,
                     before=stored.report,
-                    after=report,
+                    after=rescaled(report, self.book.course.points.get(report.kata, {})),
                 )
             )
         if self.recording is not None:

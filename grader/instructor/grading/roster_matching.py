@@ -72,7 +72,7 @@ def match_learners(
     ]
     names = [_found(folder) for folder in folders]
     matches = match(names, book.course, book.aliases(), book.learners())
-    for name, (learner, reason) in matches.learnt.items():
+    for name, (learner, reason, _) in matches.learnt.items():
         if not shared(name, book.course):
             made = Provenance(author=LEARNT_BY, comment=reason)
             book.decide(Alias(learner=learner, name=name, made=made))
@@ -90,6 +90,8 @@ def match_learners(
         together[learner] = mine if other is None else _joined(other, mine)
     timed = match_times(times, whose, book, source)
     learners = tuple(replace(folder, times=timed.known.get(name, {})) for name, folder in together.items())
+    gone = book.left()
+    matches.absent = [name for name in matches.absent if name not in gone]
     return ClassList(learners, matches, timed.unused)
 
 
@@ -256,7 +258,8 @@ def unmatched(book: Gradebook, marks: Iterable[Mark] | None = None) -> Unmatched
         book: with the roster.
         marks: everybody's, where they are known already.
     """
-    roster = book.course.roster
+    gone = book.left()
+    roster = {name: person for name, person in book.course.roster.items() if name not in gone}
     if not roster:
         return Unmatched({}, (), ())
     handed_in: dict[str, set[str]] = {}

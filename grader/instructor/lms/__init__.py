@@ -19,7 +19,7 @@ from grader.instructor.lms.sakai import Sakai
 from grader.instructor.lms.system import Roster, System, Times
 from grader.instructor.lms.teams import Teams
 
-__all__ = ["SYSTEMS", "roster_of", "times_of"]
+__all__ = ["SYSTEMS", "in_english", "roster_of", "times_of"]
 
 # The order decides where a name or a table could be of two systems: the one with more of its own in it comes first.
 # Names of Canvas are the least telling. Blackboard's columns are also among those of Classroom 50, Brightspace, Moodle.
@@ -27,6 +27,15 @@ SYSTEMS: tuple[System, ...] = (
     GitHub(), Gradescope(), Brightspace(), Moodle(), Blackboard(), Canvas(), Sakai(), Teams(), Ilias(), OpenOlat(),
     GoogleClassroom(),
 )  # fmt: skip
+
+
+def in_english(columns: list[str]) -> list[str]:
+    """Return a table's columns under their English names, if a system wrote them in another language that we know."""
+    for system in SYSTEMS:
+        # One word such as ID may be in any table: two are a language.
+        if len(system.headings.keys() & set(columns)) > 1:
+            return [system.headings.get(column, column) for column in columns]
+    return columns
 
 
 def roster_of(columns: list[str]) -> Roster | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from grader.instructor.lms.person import Cells, Found, Person, filled, full_name
 from grader.instructor.lms.system import GradeFile, Identifier, Roster, System, SystemName, Times
@@ -17,8 +19,49 @@ _MARK = re.compile(r"(?=_(?P<id>[0-9]+)_assignsubmission_[a-z]+(?P<end>_|\Z))")
 _FEEDBACK = re.compile(r"(?P<mark>.+?_[0-9]+_assignsubmission_)[a-z]+_(?P<original>.*)", re.DOTALL)
 
 
+# Moodle's language pack `de`: the grading worksheet, participants, grades.
+_GERMAN = {
+    "id": "identifier",
+    "vollständiger_name": "full_name",
+    "vorname": "first_name",
+    "nachname": "last_name",
+    "anmeldename": "username",
+    "id_nummer": "id_number",
+    "matrikelnummer": "id_number",
+    "e_mail_adresse": "email_address",
+    "gruppen": "groups",
+    "zuletzt_geändert_(abgabe)": "last_modified_(submission)",
+}
+_GERMAN_MONTHS = {
+    "Januar": "January", "Februar": "February", "März": "March", "Mai": "May", "Juni": "June", "Juli": "July",
+    "Oktober": "October", "Dezember": "December",
+}  # fmt: skip
+# Without the day of the week: en `12 October 2026, 5:30 PM`, en_us `October 12, 2026, 5:30 PM`, de
+# `12. Oktober 2026, 17:30`.
+_TIMES = (
+    "%d %B %Y, %I:%M %p",
+    "%d %B %Y, %H:%M",
+    "%B %d, %Y, %I:%M %p",
+    "%B %d, %Y, %H:%M",
+    "%d. %B %Y, %H:%M",
+)
+_WEEKDAY = re.compile(r"[^\W\d]+, (?=\d|[^\W\d]+ \d)")
+
+
+def time_in_words(text: str) -> datetime | None:
+    """Read a time as Moodle writes it, in English of either kind or in German; None for anything else."""
+    words = re.sub(
+        r"[^\W\d]+", lambda word: _GERMAN_MONTHS.get(word[0], word[0]), _WEEKDAY.sub("", text, count=1)
+    )
+    for form in _TIMES:
+        with suppress(ValueError):
+            return datetime.strptime(words, form)
+    return None
+
+
 def _participant(cells: Cells) -> str:
-    return cells["identifier"].removeprefix("Participant").strip()
+    """Return the number in `Participant 1001`, in any language."""
+    return re.sub(r"^\D+", "", cells["identifier"])
 
 
 def _person(cells: Cells, name: str, ids: dict[str, str], section: str = "") -> Person:
@@ -57,6 +100,7 @@ class Moodle(System):
             lambda cells: _person(cells, full_name(cells), {}, cells.get("groups", "")),
         ),
     )
+    headings = _GERMAN
     times = Times("last_modified_(submission)", _who)
     logins = ("moodle_id", "id_number")
     identifiers = (

@@ -142,6 +142,8 @@ class System:
     title = ""
     rosters: tuple[Roster, ...] = ()
     times: Times | None = None
+    headings: Mapping[str, str] = {}
+    """Columns of its tables in other languages, by what they are called there."""
     identifiers: tuple[Identifier, ...] = ()
     logins: tuple[str, ...] = ()
     """Columns of a roster whose cells may be what a folder is called."""

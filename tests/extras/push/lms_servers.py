@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -29,6 +30,16 @@ class Lms:
         self.excused: set[str] = set()
         self.deducted: dict[str, float] = {}
         self.workflow = 0
+        self.handed_in: list[tuple[str, str, str]] = []
+        """An account, a moment in ISO 8601, and the number of the file, each for one attempt; the newest last."""
+        self.more_time: dict[str, str] = {}
+        """By account, until when."""
+        self.groups: dict[str, list[str]] = {}
+        """Accounts by the group's name."""
+        self.forbidden = ""
+        """Part of the path, or the function, that the token has no right to."""
+        self.refused: set[str] = set()
+        """Accounts whose mark nobody may set."""
         self.asked: list[str] = []
         """Paths, or functions; never what was in a body."""
         self.given: list[tuple[str, float]] = []
@@ -94,7 +105,9 @@ class Canvas(_Handler):
             return self.answer(
                 {"errors": [{"message": "Invalid access token."}]}, 401, **{"WWW-Authenticate": "Bearer"}
             )
-        query = parse_qs(address.query)
+        if self.lms.forbidden and self.lms.forbidden in address.path:
+            return self.answer({"errors": [{"message": "user not authorized"}]}, 403)
+        query, groups = parse_qs(address.query), list(self.lms.groups.items())
         match address.path.split("/")[3:]:
             case ["courses", "7"]:
                 return self.answer({"id": 7, "name": "Transformers"})
@@ -105,7 +118,30 @@ class Canvas(_Handler):
                 )
             case ["courses", "7", "assignments", "501"]:
                 return self.answer(
-                    {"id": 501, "course_id": 7, "name": "Week 1", "points_possible": self.lms.max_points}
+                    {
+                        "id": 501, "course_id": 7, "name": "Week 1", "points_possible": self.lms.max_points,
+                        "group_category_id": 9 if groups else None,
+                    }
+                )  # fmt: skip
+            case ["courses", "7", "groups"]:
+                every = [
+                    {"id": n, "name": name, "group_category_id": 9} for n, (name, _) in enumerate(groups)
+                ]
+                return self.pages([*every, {"id": 99, "name": "Others", "group_category_id": 8}], query)
+            case ["groups", number, "users"]:
+                return self.answer([{"id": int(id_)} for id_ in groups[int(number)][1]])
+            case ["courses", "7", "assignments", "501", "overrides"]:
+                return self.answer(
+                    [
+                        {
+                            "id": 3,
+                            "assignment_id": 501,
+                            "course_id": 7,
+                            "student_ids": [int(id_)],
+                            "due_at": at,
+                        }
+                        for id_, at in self.lms.more_time.items()
+                    ]
                 )
             case ["courses", "7", "assignments", "501", "submissions"]:
                 return self.pages([self.submission(id_) for id_ in self.lms.accounts], query)
@@ -115,6 +151,8 @@ class Canvas(_Handler):
 
     def do_PUT(self) -> None:
         given, id_ = self.form(), self.path.rpartition("/")[2]
+        if id_ in self.lms.refused:
+            return self.answer({"errors": [{"message": "The specified resource does not exist."}]}, 404)
         if self.noted(f"PUT {self.path}"):
             assert self.headers["Authorization"] == f"Bearer {TOKEN}"
             self.lms.set_mark(id_, float(given["submission[posted_grade]"]))
@@ -123,9 +161,14 @@ class Canvas(_Handler):
     def submission(self, id_: str) -> dict[str, Any]:
         entered, taken = self.lms.marks.get(id_), self.lms.deducted.get(id_)
         score = None if entered is None else entered - (taken or 0)
+        history = [
+            {"user_id": int(id_), "submitted_at": at, "attachments": [{"id": int(file)}] if file else []}
+            for account, at, file in self.lms.handed_in
+            if account == id_
+        ]
         return {
             "id": 9000 + int(id_), "user_id": int(id_), "assignment_id": 501, "score": score,
-            "points_deducted": taken, "excused": id_ in self.lms.excused,
+            "points_deducted": taken, "excused": id_ in self.lms.excused, "submission_history": history,
         }  # fmt: skip
 
     def pages(self, every: list[Any], query: dict[str, list[str]]) -> None:
@@ -150,6 +193,15 @@ class Moodle(_Handler):
                 {"exception": "moodle_exception", "errorcode": "invalidtoken", "message": "Invalid token"}
             )
         assert given["moodlewsrestformat"] == "json"
+        if self.lms.forbidden and self.lms.forbidden in given["wsfunction"]:
+            return self.answer(
+                {
+                    "exception": "webservice_access_exception",
+                    "errorcode": "accessexception",
+                    "message": "Access",
+                }
+            )
+        groups = list(self.lms.groups.items())
         match given["wsfunction"]:
             case "core_enrol_get_enrolled_users":
                 assert given["courseid"] == "12"
@@ -161,6 +213,32 @@ class Moodle(_Handler):
                 }  # fmt: skip
                 assert given["courseids[0]"] == "12"
                 return self.answer({"courses": [{"id": 12, "assignments": [one]}], "warnings": []})
+            case "mod_assign_get_submissions":
+                last = {
+                    account: int(datetime.fromisoformat(at).timestamp())
+                    for account, at, _ in self.lms.handed_in
+                }
+                whose = {id_: number for number, (_, ids) in enumerate(groups, 1) for id_ in ids}
+                submissions = [
+                    {
+                        "userid": 0 if account in whose else int(account), "groupid": whose.get(account, 0),
+                        "status": "submitted", "timemodified": at,
+                    }
+                    for account, at in last.items()
+                ]  # fmt: skip
+                return self.answer({"assignments": [{"assignmentid": 33, "submissions": submissions}]})
+            case "mod_assign_get_user_flags":
+                flags = [
+                    {"userid": int(id_), "extensionduedate": int(datetime.fromisoformat(at).timestamp())}
+                    for id_, at in self.lms.more_time.items()
+                ]
+                return self.answer({"assignments": [{"assignmentid": 33, "userflags": flags}]})
+            case "core_group_get_group_members":
+                return self.answer(
+                    [{"groupid": n, "userids": list(map(int, ids))} for n, (_, ids) in enumerate(groups, 1)]
+                )
+            case "core_group_get_course_groups":
+                return self.answer([{"id": n, "name": name} for n, (name, _) in enumerate(groups, 1)])
             case "mod_assign_get_grades":
                 assert given["assignmentids[0]"] == "33"
                 grades = [
@@ -171,6 +249,14 @@ class Moodle(_Handler):
                 return self.answer({"assignments": some, "warnings": []})
             case "mod_assign_save_grade":
                 assert (given["assignmentid"], given["applytoall"]) == ("33", "0")
+                if given["userid"] in self.lms.refused:
+                    return self.answer(
+                        {
+                            "exception": "moodle_exception",
+                            "errorcode": "usernotincourse",
+                            "message": "Not enrolled",
+                        }
+                    )
                 if does:
                     self.lms.set_mark(given["userid"], float(given["grade"]))
                 return self.answer(None)

@@ -107,6 +107,19 @@ def test_what_was_changed_there_stays(push: Run, kata: Run, lms: Lms) -> None:
     assert lms.marks[ADA] == 8.5
 
 
+def test_one_refused_mark_is_named_and_stops_no_other(push: Run, lms: Lms) -> None:
+    lms.refused = {ADA}
+    for others in ("1 set", "1 already the same"):
+        result = push()
+        assert result.code == 3
+        assert "ada  Ada Lovelace   no mark stays: " in result.out
+        assert "refuses it" in result.out
+        assert others in result.err
+    assert lms.given == [(ADAM, 0.0)]
+    lms.refused = set()
+    assert "1 set, 1 already the same" in push().err
+
+
 def test_a_mark_that_never_was_ours_stays(push: Run, lms: Lms) -> None:
     lms.marks[ADA] = 3.0
     assert "3 stays" in push().out
