@@ -79,3 +79,4 @@ mistake(
         + assert D % 2 == 0, f"the width ({D}) must be even"
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -100,3 +100,4 @@ mistake(
     "your module uses what attention returns as one tensor: it is a pair, output and weights",
     MultiHeadAttention="heads, _ -> heads",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
