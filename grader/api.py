@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from grader.commands import EXTRAS, load
 
 if TYPE_CHECKING:
-    from grader import __version__, install_extra, interpreter
+    from grader import DISTRIBUTION, __version__, install_extra, interpreter
     from grader.catalogue import Catalogue, Kata, Pack
     from grader.catalogue.given import blocks_in, given_files
-    from grader.catalogue.markdown import in_words
+    from grader.catalogue.markdown import embedded, in_words
     from grader.catalogue.pack_code import defined_names
     from grader.cli.context import complete_id, gathered, here, json_option, note, print_json
     from grader.cli.instructor.adjust import MarkLine, write_changes
@@ -117,7 +117,8 @@ if TYPE_CHECKING:
     from grader.instructor.submissions.submission import Bundle
     from grader.instructor.tokens import Piece, TooMuch, Words
     from grader.learner.workspace import find_workspace
-    from grader.learner.workspace.tools import policy_of, template
+    from grader.learner.workspace.notebook import notebook_text
+    from grader.learner.workspace.tools import filled, policy_of, template
     from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
     from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
     from grader.report.style import STATUS_STYLES, console, escape_controls, points, print_message, safe_text

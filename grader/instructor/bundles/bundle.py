@@ -85,7 +85,8 @@ def write_bundle(
         UsageError: a kata has no reference here though the system needs it, or wheels could not be had.
         PackError: something of the solutions would get into a public bundle.
     """
-    public = system in PUBLIC
+    kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
+    public = system in PUBLIC if kind is None else kind.public
     if not public and (bare := [kata.slug for kata in katas if kata.solution is None]):
         raise UsageError(
             f"There are no solutions here of {', '.join(bare)}, so hidden checks would be missing.",
@@ -93,7 +94,6 @@ def write_bundle(
         )
     slugs = tuple(kata.slug for kata in katas)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
-    kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
     sentences = STEPS[system] if kind is None else kind.steps
     steps = tuple(step.format(points=f"{points:g}", path=target) for step in sentences)
     if kind is not None:
