@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from grader.cli.instructor.rulings import covered
     from grader.cli.learner.check import find_targets, refuse_exposed
     from grader.data_files import READING, read_bounded, regular_file
+    from grader.engine.checks.decorators import Aspect
     from grader.engine.checks.describe import describe, describe_call
     from grader.engine.checks.failure import PreconditionFailed
     from grader.engine.checks.text import WHOLE, clean
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from grader.engine.host.remote import RemoteSubmission
     from grader.engine.host.session import Session
     from grader.engine.host.source import Source, Unreadable, read_source
+    from grader.engine.mistakes.mistakes import mistakes
     from grader.engine.runner.outcome import MessageContext, Outcome
     from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
     from grader.engine.runner.suite import Suite, suites_of
