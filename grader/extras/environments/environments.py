@@ -263,4 +263,5 @@ HARBOR = FolderBundle(
         "next  harbor run -p {path} -a oracle",
         "      The verifier's part of each task holds the answers; the agent's holds none of it.",
     ),
+    holds_pack=True,
 )

@@ -124,4 +124,5 @@ OPENENV = FolderBundle(
         "next  openenv validate {path}, then build its Dockerfile",
         "      The image holds the answers; agents reach its port alone. Do not publish the folder or the image.",
     ),
+    holds_pack=True,
 )

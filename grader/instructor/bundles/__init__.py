@@ -27,3 +27,5 @@ class FolderBundle(NamedTuple):
     """What to do with it, a line each."""
     public: bool = False
     """Whether learners read it: then it needs no solutions, and gets none."""
+    holds_pack: bool = False
+    """Whether what grades is in it; others ask the Kata that is installed."""

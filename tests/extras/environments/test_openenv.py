@@ -55,7 +55,9 @@ def test_prompts_hold_no_answer(package: Path) -> None:
         kata = ours.katas()[slug]
         assert kata.solution is not None
         given = kata.stub.read_text() + kata.lesson.read_text()
-        long = [line for line in kata.solution.read_text().splitlines() if len(line) > 60 and "import" not in line]
+        long = [
+            line for line in kata.solution.read_text().splitlines() if len(line) > 60 and "import" not in line
+        ]
         assert not [line for line in long if line.strip() not in given and json.dumps(line)[1:-1] in prompts]
 
 
@@ -76,18 +78,22 @@ def test_canaries_stay_below_their_ceilings(scoring: Any) -> None:
     assert len(canaries) == 12
     replies = [scoring.ModelReply("masks", "masks", canary["reply"]) for canary in canaries]
     scoring.grade(replies)
-    earned = {canary["name"]: scoring.found(reply)["score"] for canary, reply in zip(canaries, replies, strict=True)}
+    earned = {
+        canary["name"]: scoring.found(reply)["score"] for canary, reply in zip(canaries, replies, strict=True)
+    }
     assert not {canary["name"] for canary in canaries if earned[canary["name"]] > canary["ceiling"]}
     assert any(score > 0.5 for score in earned.values()), "the mistakes are answers"
 
 
 @pytest.mark.parametrize(
-    ("score", "most"), [("NaN", 10), (15, 10), (-1, 10), ("Infinity", 10), (1, 0), ('"10"', 10), ("NaN", "NaN")]
+    ("score", "most"),
+    [("NaN", 10), (15, 10), (-1, 10), ("Infinity", 10), (1, 0), ('"10"', 10), ("NaN", "NaN")],
 )
 def test_a_report_whose_points_are_not_a_share_gives_no_reward(
     score: object, most: object, scoring: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = f'{{"learner": "reply-0", "kata": "masks", "status": "pass", "score": {score}, "max_score": {most}, "checks": []}}'
+    points = f'"score": {score}, "max_score": {most}'
+    report = f'{{"learner": "reply-0", "kata": "masks", "status": "pass", {points}, "checks": []}}'
     fake = tmp_path / "python"
     fake.write_text(f"#!/bin/sh\ncat >reports.jsonl <<'END'\n{report}\nEND\n")
     fake.chmod(0o755)
@@ -97,7 +103,9 @@ def test_a_report_whose_points_are_not_a_share_gives_no_reward(
 
 
 def test_every_solution_mistake_and_hidden_check_has_the_canary_string(package: Path) -> None:
-    (canary,) = {json.loads(path.read_text())["canary"] for path in (package / "server" / "canaries").iterdir()}
+    (canary,) = {
+        json.loads(path.read_text())["canary"] for path in (package / "server" / "canaries").iterdir()
+    }
     files = [path for path in (ours.ROOT / "solutions").rglob("*.py")]
     assert len(files) > 200
     assert not [path.name for path in files if canary not in path.read_text("utf-8")]
