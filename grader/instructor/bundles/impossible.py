@@ -1,7 +1,7 @@
 """Impossible katas: the one visible check contradicts the lesson, so its points are proof that a reply follows checks.
 
 An author writes `impossible/checks.py` next to a reference, and in `impossible/answer.py` the functions of a reply that
-XX
+follows it. No model is needed to prove such a kata: the reference has to get nothing, with those functions
 everything.
 """
 
