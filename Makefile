@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup services demo test quick changed everything gate newest versions hostile proof outside jupyter pictures lint house bench peers contracts curriculum gpu lock clean
+.PHONY: setup services demo test quick changed everything gate newest versions release hostile proof outside jupyter pictures lint house bench peers contracts curriculum gpu lock clean
 
 setup: .venv/installed
 
@@ -61,6 +61,9 @@ newest: setup          ## the fast tests on the built wheel, with the newest ver
 
 versions:              ## newest, and one kata of each kind, with several versions of Python and torch; hours
 	@.ci/versions
+
+release:               ## what a release consists of, in build/release, each part tried in an environment of its own; publishes nothing
+	@PYTHON=$(PYTHON) .ci/release
 
 hostile: setup         ## every hostile submission at every level that this machine offers; the table of docs/security.md
 	$(BIN)/python benchmarks/corpus.py --write

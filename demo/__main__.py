@@ -1,4 +1,4 @@
-"""Play the session: `make demo`, or `python -m demo`.
+"""Play the session: `make demo`, or `python -m demo`; with `--learner` what needs no solutions where Kata is.
 
 Answers come from `solutions/`: the reference, and catalogued wrong ones. The exit code is 0 only when every
 command ended as it should and printed what it should.
@@ -35,7 +35,9 @@ def main() -> int:
     stage = Stage(folder / "start")
     stage.go_to("learner")
     try:
-        play(stage)
+        first_verdicts(stage)
+        if "--learner" not in sys.argv[1:]:
+            play(stage)
     except Unexpected as error:
         print(f"\nThe demo stopped: {error}.", file=sys.stderr)
         return 1
@@ -46,8 +48,8 @@ def main() -> int:
     return 0
 
 
-def play(stage: Stage) -> None:
-    """Play every scene, in order."""
+def first_verdicts(stage: Stage) -> None:
+    """Play the first scenes, which need what a learner installs and no more."""
     stage.say(
         "A learner's first session with Kata. Nobody is typing: each command is run for real, in a "
         "temporary folder."
@@ -86,6 +88,10 @@ def play(stage: Stage) -> None:
     right = _reference("masks")
     stage.save(MASKS, right, _function(right, "causal_mask"))
     stage.type("kata check masks", shows=("10/10 points", "passed"))
+
+
+def play(stage: Stage) -> None:
+    """Play every other scene, in order."""
     stage.say("After a pass the reference is open, to compare with:")
     stage.type("kata solution masks", shows=("def causal_mask",), lines=12)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from grader.commands import EXTRAS, load
 
 if TYPE_CHECKING:
-    from grader import __version__, install_extra, interpreter
+    from grader import DISTRIBUTION, __version__, install_extra, interpreter
     from grader.catalogue import Catalogue, Kata, Pack
     from grader.catalogue.given import blocks_in, given_files
-    from grader.catalogue.markdown import in_words
+    from grader.catalogue.markdown import embedded, in_words
     from grader.catalogue.pack_code import defined_names
     from grader.cli.context import complete_id, gathered, here, json_option, note, print_json
     from grader.cli.instructor.adjust import MarkLine, write_changes
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from grader.cli.instructor.rulings import covered
     from grader.cli.learner.check import find_targets, refuse_exposed
     from grader.data_files import READING, read_bounded, regular_file
+    from grader.engine.checks.decorators import Aspect
     from grader.engine.checks.describe import describe, describe_call
     from grader.engine.checks.failure import PreconditionFailed
     from grader.engine.checks.text import WHOLE, clean
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from grader.engine.host.remote import RemoteSubmission
     from grader.engine.host.session import Session
     from grader.engine.host.source import Source, Unreadable, read_source
+    from grader.engine.mistakes.mistakes import mistakes
     from grader.engine.runner.outcome import MessageContext, Outcome
     from grader.engine.runner.plugin import CheckContext, RunConfig, WorkerBackend, check_seed
     from grader.engine.runner.suite import Suite, suites_of
@@ -119,7 +121,8 @@ if TYPE_CHECKING:
     from grader.instructor.submissions.submission import Bundle
     from grader.instructor.tokens import Piece, TooMuch, Words
     from grader.learner.workspace import find_workspace
-    from grader.learner.workspace.tools import policy_of, template
+    from grader.learner.workspace.notebook import notebook_text
+    from grader.learner.workspace.tools import filled, policy_of, template
     from grader.notebooks import UnreadableNotebook, parse_module, read_notebook
     from grader.report.report import UNWRITTEN, WRONG, KataReport, KataStatus
     from grader.report.style import STATUS_STYLES, console, escape_controls, points, print_message, safe_text

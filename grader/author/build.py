@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from grader import DISTRIBUTION
+from grader import DISTRIBUTION, __version__
 from grader.catalogue import Kata, Pack
 from grader.catalogue.pack_code import marked_checks, read_tree
 from grader.engine.mistakes.mistakes import slow_answers
@@ -141,7 +141,8 @@ def _write_wheel(
     info = f"{package}-{pack.version}.dist-info"
     metadata = (
         f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {pack.version}\n"
-        f"Summary: {pack.title}\nRequires-Dist: {DISTRIBUTION}\n"
+        f"Summary: {pack.title}\nRequires-Dist: {DISTRIBUTION}>={__version__}\n"
+        f"Description-Content-Type: text/plain\n\n{pack.title}: a pack for Kata. Its katas are added to the others.\n"
     )
     wheel = "Wheel-Version: 1.0\nGenerator: kata pack build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     entry = f"[kata.packs]\n{pack.name} = {package}.katas\n"

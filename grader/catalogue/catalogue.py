@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from grader import DISTRIBUTION, __version__
 from grader.catalogue.adapters import ADAPTER_FILE, Adapter, read_adapters
 from grader.catalogue.katas import SUBMISSION_SUFFIXES, Kata, Pack, Unit, number_key
 from grader.catalogue.load import PACK_FILE, adapt, load_pack
@@ -41,19 +42,23 @@ class Catalogue:
 
     @classmethod
     def discover(cls) -> Catalogue:
-        """Load every pack of this install. One that KATA_PACKS names takes the place of another of its name.
+        """Load every pack of this install.
+
+        Of packs of one name, one that KATA_PACKS names takes the place of others, and an installed one that of the
+        built-in one: so the instructors' wheel of Kata's own pack brings its solutions.
 
         Adapters that it names have katas asked of a course's own files.
 
         Raises:
-            PackError: a pack is broken, or two packs clash.
+            PackError: a pack is broken, needs a newer Kata, or two packs clash.
             UsageError: KATA_PACKS is wrong, or there is no pack at all.
         """
         folders = pack_folders()
         packs = [load_pack(folder) for folder in folders if (folder / PACK_FILE).is_file()]
-        named = named_folders()
-        replaced = {pack.name for pack in packs if pack.root in named}
-        packs = [pack for pack in packs if pack.name not in replaced or pack.root in named]
+        builtin = builtin_folder()
+        for stronger in (named_folders(), [pack.root for pack in packs if pack.root != builtin]):
+            replaced = {pack.name for pack in packs if pack.root in stronger}
+            packs = [pack for pack in packs if pack.name not in replaced or pack.root in stronger]
         if not packs:
             hint = "Reinstall kata, or name a pack's folder in KATA_PACKS."
             raise UsageError("No katas are installed.", hint)
@@ -216,7 +221,7 @@ def pack_folders() -> list[Path]:
     found: dict[Path, None] = {}
     builtin = builtin_folder()
     if builtin is not None:
-        found[builtin.resolve()] = None
+        found[builtin] = None
     for folder in (*named_folders(), *installed_folders()):
         found[folder.resolve()] = None
     return list(found)
@@ -279,7 +284,7 @@ def builtin_folder() -> Path | None:
     package = Path(__file__).resolve().parent.parent
     for folder in (package.parent / "katas", package / "_katas"):
         if (folder / PACK_FILE).is_file():
-            return folder
+            return folder.resolve()
     return None
 
 
@@ -319,10 +324,31 @@ def _declarations(place: str, changed_ns: int) -> list[tuple[Path, str]]:
     return found
 
 
+_NEEDS = re.compile(rf"^Requires-Dist: {DISTRIBUTION} *>= *([\w.]+)$", re.MULTILINE)
+
+
+def _insist_on_new_enough(metadata: Path) -> None:
+    """Refuse a pack that was built by a newer Kata, as pip does unless it is told to install without dependencies.
+
+    Raises:
+        PackError: it was.
+    """
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if needs := _NEEDS.search(metadata.read_text(encoding="utf-8")):
+            from packaging.version import Version
+
+            if Version(needs[1]) > Version(__version__):
+                raise PackError(
+                    f"{metadata}: this pack needs {DISTRIBUTION} {needs[1]} or newer; here is {__version__}.",
+                    f"pip install --upgrade {DISTRIBUTION}, or uninstall the pack.",
+                )
+
+
 def _named_folders(text: str, path: Path) -> Iterator[Path]:
     import configparser
     import importlib.util
 
+    _insist_on_new_enough(path.with_name("METADATA"))
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.read_string(text)
     for name, value in parser[ENTRY_POINTS].items():

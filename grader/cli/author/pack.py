@@ -497,7 +497,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
 
 
 @pack.command(
-    short_help="Bundle katas for Gradescope, Classroom 50, GitHub Actions, or what evaluates models."
+    short_help="Bundle katas for Gradescope, Classroom 50, GitHub Actions, Colab, or what evaluates models."
 )
 @click.argument("system", type=click.Choice(SYSTEMS))
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_id)
@@ -506,7 +506,7 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
     "target",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The archive to write; for harbor, inspect and verifiers a folder.  [default: SYSTEM.zip, or SYSTEM]",
+    help="The archive to write; for what evaluates models, and for colab, a folder.  [default: SYSTEM.zip, or SYSTEM]",
 )
 @gathered(
     BundleOptions,
@@ -527,6 +527,11 @@ def _version(_context: click.Context, _parameter: click.Parameter, python: str |
         is_flag=True,
         help="Gradescope: count speed; otherwise it is reported and worth nothing.",
     ),
+    click.option(
+        "--impossible",
+        is_flag=True,
+        help="Harbor, OpenEnv: one visible check, which contradicts the lesson; points are proof of following it.",
+    ),
 )
 @json_option
 def bundle(
@@ -535,13 +540,14 @@ def bundle(
     """Make the archive that a hand-in system takes, for some katas of one pack.
 
     gradescope grades as `kata grade` does, hidden checks included, without network access. classroom50 and actions
-    are public: they hold only visible checks. harbor is a folder with a task for each
-    kata, by which agents are evaluated; inspect and verifiers are packages for the frameworks of these names.
+    are public: they hold only visible checks. colab is a folder of notebooks. harbor is a folder with a task for each
+    kata, by which agents are evaluated; inspect, verifiers and openenv are packages for the frameworks of these names.
 
     \b
     Example:
       kata pack bundle gradescope masks feed-forward --out week3.zip
       kata pack bundle harbor 9.3 --out tasks
+      kata pack bundle colab 9.3 --out notebooks
       kata pack bundle classroom50 9.3
     """
     from grader.catalogue import Catalogue

@@ -102,6 +102,8 @@ def command_here(arguments: list[str], shell: Any) -> Any:
                     return _show(arguments)
                 case ["try"]:
                     return _try(arguments, shell)
+                case ["demo" | "run"]:
+                    return _page(arguments)
         run(*arguments)
     return None
 
@@ -178,6 +180,24 @@ def _show(arguments: list[str]) -> Any:
 
     item = here().catalogue.find(shown["number"])[0]
     return _markdown(embedded(item, shown["lesson"]))
+
+
+def _page(arguments: list[str]) -> Any:
+    """Show a demo's page, in a frame of its own: its style is not that of the notebook."""
+    out, err = _ask([*arguments, "--json"], b"")
+    if not out.strip():
+        sys.stderr.write(err)
+        return None
+    from html import escape
+    from pathlib import Path
+
+    page = Path(json.loads(out)["files"][-1])
+    print(f"page  {page}")
+    frame = (
+        '<iframe sandbox="allow-scripts" style="width: 100%; height: 640px; border: 0" srcdoc="{}"></iframe>'
+    )
+    content = frame.format(escape(page.read_text(encoding="utf-8")))
+    return importlib.import_module("IPython.display").HTML(content)
 
 
 def _markdown(text: str) -> Any:

@@ -16,7 +16,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +31,7 @@ from grader.api import (
     wheels,
     write_atomic,
 )
+from grader.extras.environments.canaries import canaries_of
 
 Framework = Literal["inspect", "verifiers"]
 NEEDS: dict[Framework, tuple[str, str]] = {
@@ -75,11 +76,24 @@ def write_package(
     Raises:
         UsageError: there is something already.
     """
-    # Never into what is there: a package that mixes two versions would score with either.
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} holds something already.", "Name another folder with --out.")
     needs, found = NEEDS[framework]
-    tasks = []
+    module = f"kata_{framework}"
+    texts = {
+        "pyproject.toml": _PROJECT.format(
+            framework=framework, version=version, count=len(katas), pack=pack.name, needs=needs, found=found
+        ),
+        f"{module}/tasks.json": json.dumps(tasks_of(katas), ensure_ascii=False, indent=1) + "\n",
+        f"{module}/scoring.py": template("environments", "scoring.py"),
+        f"{module}/tasks.py": template("environments", f"{framework}_tasks.py.txt"),
+        **{f"{module}/{name}": text for name, text in INITS[framework].items()},
+        **{f"{module}/canaries/{kata.slug}.json": canaries_of(kata, with_mistakes=False) for kata in katas},
+    }
+    return write_new(target, {place: text.encode() for place, text in texts.items()})
+
+
+def tasks_of(katas: Sequence[Kata]) -> list[dict[str, object]]:
+    """Return what a scorer knows of each kata, and its prompt: the lesson and the stub."""
+    tasks: list[dict[str, object]] = []
     for kata in katas:
         stub = kata.stub.read_text(encoding="utf-8").rstrip()
         prompt = (
@@ -88,25 +102,35 @@ def write_package(
         )
         facts = {"slug": kata.slug, "number": kata.number, "module": kata.module, "required": kata.required}
         tasks.append({**facts, "prompt": prompt})
-    module = f"kata_{framework}"
-    texts = {
-        "pyproject.toml": _PROJECT.format(
-            framework=framework, version=version, count=len(katas), pack=pack.name, needs=needs, found=found
-        ),
-        f"{module}/tasks.json": json.dumps(tasks, ensure_ascii=False, indent=1) + "\n",
-        f"{module}/scoring.py": _template("environments", "scoring.py"),
-        f"{module}/tasks.py": _template("environments", f"{framework}_tasks.py.txt"),
-        **{f"{module}/{name}": text for name, text in INITS[framework].items()},
-    }
-    for place, text in texts.items():
+    return tasks
+
+
+def write_new(target: Path, files: Mapping[str, bytes], programs: Collection[str] = ()) -> list[Path]:
+    """Write files into a new folder; return them.
+
+    Raises:
+        UsageError: there is something already.
+    """
+    # Never into what is there: a package that mixes two versions would score with either.
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} holds something already.", "Name another folder with --out.")
+    for place, data in files.items():
         (target / place).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(target / place, text)
-    return [target / place for place in texts]
+        write_atomic(target / place, data)
+        if place in programs:
+            (target / place).chmod(0o755)
+    return [target / place for place in files]
 
 
-def _template(folder: str, name: str) -> str:
+def template(folder: str, name: str) -> str:
+    """Return a template as it is."""
     # What imports a framework that is not installed here is not a Python file of ours.
     return (Path(__file__).parent / "templates" / folder / name).read_text("utf-8")
+
+
+def base_image(python: str) -> str:
+    """Return the image that others begin with: by its digest, for the version of Python whose digest is known."""
+    return f"python:{python}-slim" + (f"@{DIGESTS[python]}" if python in DIGESTS else "")
 
 
 def _bundle(framework: Framework, install: str) -> FolderBundle:
@@ -123,6 +147,8 @@ VERIFIERS = _bundle("verifiers", "vf-validate kata_verifiers --runtime.type subp
 
 # Tasks for Harbor
 
+DIGESTS = {"3.11": "sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7"}
+"""Of `python:3.11-slim` on 2026-08-21, for every processor."""
 AGENT_NEEDS = ("torch", "numpy", "safetensors")
 LEAST_S = 600
 """What an agent and the verifier have at least: a first call loads torch."""
@@ -158,7 +184,7 @@ def write_tasks(
     if taken := [kata.slug for kata in katas if (target / kata.slug).exists()]:
         raise UsageError(f"{target} already holds {', '.join(taken)}.", "Name another folder with --out.")
     target.mkdir(parents=True, exist_ok=True)
-    templates = {place: _template("harbor", name) for name, place in PLACES.items()}
+    templates = {place: template("harbor", name) for name, place in PLACES.items()}
     needs = wheels.pins(python)
     requirements = "".join(f"{line}\n" for line in wheels.lines(python)).encode()
     # In the target's own folder, since a move is whole only within one file system.
@@ -183,6 +209,9 @@ def write_tasks(
             for given, data in given_files(kata).items():
                 _write(folder / "environment" / "app" / given, data)
             _write(folder / "tests" / "requirements.txt", requirements)
+            # Next to the answers, which the agent's image lacks.
+            canaries = canaries_of(kata, with_mistakes=True).encode()
+            _write(folder / "tests" / "canaries" / f"{kata.slug}.json", canaries)
             shutil.move(folder, target / kata.slug)  # a task is there as a whole or not at all
     return [path for kata in katas for path in (target / kata.slug).rglob("*") if path.is_file()]
 
@@ -199,7 +228,7 @@ def _words(pack: Pack, kata: Kata, python: str, needs: dict[str, str]) -> dict[s
         "POINTS": f"{kata.points + kata.hidden_points:g}",
         "AGENT_S": str(max(LEAST_S, 60 * (kata.minutes or 0))),
         "VERIFIER_S": f"{LEAST_S + 2 * kata.limits.submission_timeout_s:g}",
-        "PYTHON": python,
+        "IMAGE": base_image(python),
         "AGENT_NEEDS": " ".join(f"{package}=={version}" for package, version in needs.items()),
         "LESSON": lesson_of(kata),
         "STUB": kata.stub.read_text(encoding="utf-8").rstrip(),
@@ -211,6 +240,11 @@ def lesson_of(kata: Kata) -> str:
     lesson = in_words(_FOR_LEARNERS.sub("", kata.lesson.read_text(encoding="utf-8"))).strip()
     contract = kata.unit.pack.contract
     return lesson if contract is None else f"{lesson}\n\n{contract.read_text(encoding='utf-8').strip()}"
+
+
+def filled_template(folder: str, name: str, words: dict[str, str]) -> str:
+    """Return a template with words in the place of their names."""
+    return _filled(template(folder, name), words)
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
@@ -229,4 +263,5 @@ HARBOR = FolderBundle(
         "next  harbor run -p {path} -a oracle",
         "      The verifier's part of each task holds the answers; the agent's holds none of it.",
     ),
+    holds_pack=True,
 )

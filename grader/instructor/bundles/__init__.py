@@ -14,7 +14,7 @@ FOLDERS = {name.split()[-1]: target for name, target in EXTRAS.items() if name.s
 """What is a folder and not an archive: where extras have its `FolderBundle`."""
 SYSTEMS = ("gradescope", "classroom50", "actions", *FOLDERS)
 PUBLIC = frozenset({"classroom50", "actions"})
-"""Who learns reads what these hold: nothing hidden is put into them."""
+"""Learners read what these archives hold: nothing hidden is put into them."""
 
 
 class FolderBundle(NamedTuple):
@@ -25,3 +25,7 @@ class FolderBundle(NamedTuple):
     the files."""
     steps: tuple[str, ...]
     """What to do with it, a line each."""
+    public: bool = False
+    """Whether learners read it: then it needs no solutions, and gets none."""
+    holds_pack: bool = False
+    """Whether what grades is in it; others ask the Kata that is installed."""

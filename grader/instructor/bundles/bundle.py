@@ -7,7 +7,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
@@ -20,6 +20,7 @@ from grader.commands import load
 from grader.errors import PackError, UsageError
 from grader.files import write_zip
 from grader.instructor.bundles import FOLDERS, PUBLIC, FolderBundle, wheels
+from grader.instructor.bundles.impossible import impossible_pack
 from grader.learner.workspace.tools import WORKFLOW, filled, workflow
 
 PROGRAMS = frozenset({"setup.sh", "run_autograder"})
@@ -69,6 +70,8 @@ class BundleOptions:
     perf: bool = True
     """Whether speed is measured, where the system runs hidden checks; it is shown and not marked."""
     marks_speed: bool = False
+    impossible: bool = False
+    """Whether the one visible check of each kata contradicts its lesson."""
 
 
 def default_python() -> str:
@@ -82,10 +85,22 @@ def write_bundle(
     """Write the bundle of some katas of one pack.
 
     Raises:
-        UsageError: a kata has no reference here though the system needs it, or wheels could not be had.
+        UsageError: a kata has no reference here though the system needs it, no impossible form, or wheels could not
+            be had.
         PackError: something of the solutions would get into a public bundle.
     """
-    public = system in PUBLIC
+    kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
+    public = system in PUBLIC if kind is None else kind.public
+    if wanted.impossible:
+        if kind is None or not kind.holds_pack:
+            able = [name for name, target in FOLDERS.items() if load(target).holds_pack]
+            raise UsageError(
+                f"{system} cannot hold impossible katas.",
+                f"These can: {', '.join(able)}, whose verifier is in them.",
+            )
+        with tempfile.TemporaryDirectory(prefix="kata-impossible-") as name:
+            flipped = impossible_pack(pack, katas, Path(name))
+            return write_bundle(system, flipped, flipped.katas, target, replace(wanted, impossible=False))
     if not public and (bare := [kata.slug for kata in katas if kata.solution is None]):
         raise UsageError(
             f"There are no solutions here of {', '.join(bare)}, so hidden checks would be missing.",
@@ -93,7 +108,6 @@ def write_bundle(
         )
     slugs = tuple(kata.slug for kata in katas)
     points = sum(kata.points + (0 if public else kata.hidden_points) for kata in katas)
-    kind: FolderBundle | None = load(FOLDERS[system]) if system in FOLDERS else None
     sentences = STEPS[system] if kind is None else kind.steps
     steps = tuple(step.format(points=f"{points:g}", path=target) for step in sentences)
     if kind is not None:

@@ -40,3 +40,4 @@ def test_long(submission, reference, draw):
     part = Part("SelfAttention", made, ["output", "weights"], [OUTPUT, WEIGHTS], dtypes=())
     x = draw.normal(batch=1, time=draw.size(520, 560), width=made["d_model"])
     part.expect_values(submission, reference, draw, [{"x": x}])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

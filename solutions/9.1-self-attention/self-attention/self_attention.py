@@ -27,3 +27,4 @@ class SelfAttention(nn.Module):
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # [B, T, T]: row query, column key
         weights = scores.softmax(dim=-1)
         return weights @ v, weights  # [B, T, d_k], [B, T, T]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -117,3 +117,4 @@ def test_long(submission, reference, draw):
             sums = oracle(lambda x, rows: x + rows, x, wanted.value)
             end = expect(y[:, first:], f"output at positions {first} and later", axes=X)
             end.close_to(sums[:, first:], tolerance=sums.tolerance + wanted.tolerance)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

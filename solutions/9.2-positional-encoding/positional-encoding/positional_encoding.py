@@ -52,3 +52,4 @@ class LearnedPositionalEncoding(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Add position t's row to x[:, t], in every sequence of the batch."""
         return _add(x, self.table)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -96,3 +96,4 @@ def test_any_alibi(submission, reference, draw):
             expect(submission.alibi_bias(num_heads=heads, **sizes), "bias", axes=BIAS).close_to(wanted)
     with expect_raises("ValueError", what="5 is not a power of two"):
         submission.alibi_bias(5, 2, 3)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

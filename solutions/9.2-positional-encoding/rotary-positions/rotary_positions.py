@@ -95,3 +95,4 @@ def alibi_bias(num_heads: int, query_len: int, key_len: int, offset: int = 0) ->
     """Return the penalty on distance, head by head."""
     slopes = alibi_slopes(num_heads)[:, None, None]
     return -slopes * _distances(query_len, key_len, offset).abs()
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -82,3 +82,4 @@ def fit(
             total += loss.item() * len(batch)  # the last batch may be short: weigh by examples
         losses.append(total / len(tokens))
     return losses
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -189,3 +189,4 @@ def test_long(submission, draw):
         logits_of(model, changed[:1], f"logits of {max_len} tokens").differs_from(
             whole[:1], why=f"another token at position {place} of {max_len}"
         )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

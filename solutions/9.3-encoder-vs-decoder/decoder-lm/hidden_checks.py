@@ -193,3 +193,4 @@ def test_long(submission, draw):
     expect(after[:, -1], f"logits at position {length - 1}", axes="batch token").differs_from(
         whole[:, -1], why="blocks of 128 tokens changed places: positions are counted to the end of the text"
     )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

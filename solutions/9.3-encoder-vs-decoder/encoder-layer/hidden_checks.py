@@ -85,3 +85,4 @@ def test_encoder_dropout(submission, draw):
     module.eval()
     once, again = module(x), module(x)
     expect(once, "output after eval()", axes=AXES).same_as(again, name="the same call again")
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

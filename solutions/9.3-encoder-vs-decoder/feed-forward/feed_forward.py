@@ -42,3 +42,4 @@ class FeedForward(nn.Module):
         else:
             h = F.silu(self.gate(x)) * h
         return self.linear2(self.dropout(h))  # [B, T, D]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -71,3 +71,4 @@ def test_large(submission, reference, draw):
         # No activation has a largest number.
         calls = [{"x": draw.normal(batch=1, time=draw.size(520, 700), width=6, scale=n)} for n in (1.0, 1e5)]
         part.expect(submission, reference, draw, calls)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

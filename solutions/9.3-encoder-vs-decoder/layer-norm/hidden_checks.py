@@ -49,3 +49,4 @@ def test_mixed_offsets(submission, reference, draw):
         part = Part("LayerNorm", {"d_model": d_model, "eps": eps}, axes=[AXES], dtypes=())
         calls = [{"x": with_axes(one, *AXES.split())} for one in (x + offsets, x * scales)]
         part.expect_values(submission, reference, draw, calls)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -24,3 +24,4 @@ class LayerNorm(nn.Module):
         # Squares of differences: E[x²] - E[x]² is the same on paper, and noise far from zero.
         variance = centred.square().mean(dim=-1, keepdim=True)  # [.., 1], biased
         return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

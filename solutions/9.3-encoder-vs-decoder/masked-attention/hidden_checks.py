@@ -119,3 +119,4 @@ def test_long(submission, reference, draw):
     part.expect_values(
         submission, reference, draw, [{"x": x, "mask": draw.mask(keep=0.5, query=time, key=time)}]
     )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

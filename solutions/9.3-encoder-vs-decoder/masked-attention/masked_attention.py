@@ -53,3 +53,4 @@ class MultiHeadAttention(nn.Module):
         q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         heads, _ = scaled_dot_product_attention(q, k, v, mask)  # [B, H, T, d]
         return self.w_o(heads.transpose(1, 2).flatten(2))  # [B, T, D]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

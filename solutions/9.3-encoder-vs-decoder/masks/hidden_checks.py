@@ -80,3 +80,4 @@ def test_long(submission, reference, draw):
     expect(mask, f"mask of {other} x {time} tokens", axes=AXES).equals(reference.padding_mask(tokens))
     numbers = submission.additive_mask(mask)
     expect(numbers, "additive mask", axes=AXES).equals(reference.additive_mask(mask))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -82,3 +82,4 @@ class Decoder(nn.Module):
         for layer in self.layers:
             x = layer(x, memory, self_mask, memory_mask)
         return self.norm(x)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

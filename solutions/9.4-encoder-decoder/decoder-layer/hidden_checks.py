@@ -56,3 +56,4 @@ def test_decoder_contract(submission, reference, draw):
     made = sizes | {"norm_first": True, "activation": "gelu"}
     part = Part("Decoder", made, axes=[AXES], dtypes=DTYPES)
     part.expect(submission, reference, draw, list(calls(draw, 2, ((3, 4, 5), (1, 1, 66)))))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

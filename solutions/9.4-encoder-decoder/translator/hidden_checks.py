@@ -194,3 +194,4 @@ def test_any_search(submission, reference, draw):
     ):
         sizes = {"batch": draw.size(2, 5), **sizes, "source": source, "eos_shift": eos_shift}
         beside(submission, reference, draw, **sizes, beams=beams, length_penalty=penalty)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -114,3 +114,4 @@ def _search(
             break
     best = (sums / lengths.clamp(min=1) ** length_penalty).argmax(dim=1)
     return tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

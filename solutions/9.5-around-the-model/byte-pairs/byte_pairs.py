@@ -86,3 +86,4 @@ class Tokenizer:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of these ids."""
         return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -103,3 +103,4 @@ def test_long(submission, reference, draw):
     expect(submission.train(text, 60), "merges").is_value(merges)
     tokenizer, right = (made.Tokenizer(merges, ("<END>",)) for made in (submission, reference))
     encodes(tokenizer, right, "<END>".join([text, random_text(draw, "abcdefghij", 500), text]))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

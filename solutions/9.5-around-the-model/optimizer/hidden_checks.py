@@ -159,3 +159,4 @@ def test_any_gradients(submission, reference, draw):
             expect(one.double(), f"gradient {place}, clipped to {max_norm:g}", axes="row column").close_to(
                 Expected(right, 1e-5 * scale, torch.float64)
             )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

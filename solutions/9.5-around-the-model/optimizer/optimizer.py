@@ -68,3 +68,4 @@ def warmup_cosine(step: int, *, warmup: int, total: int, peak: float, floor: flo
         return float(floor)
     share = (step - warmup) / (total - warmup)
     return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -72,3 +72,4 @@ def test_penalty_contract(submission, reference, draw):
     ]
     calls[0]["logits"][:, ::2] = -torch.inf  # a filter may have been there before
     part.expect(submission, reference, draw, calls)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

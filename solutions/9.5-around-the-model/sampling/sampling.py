@@ -48,3 +48,4 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int | None =
     if pad_id is not None:
         losses = losses[targets != pad_id]
     return float(losses.mean().exp())
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -148,3 +148,4 @@ def test_padding_anywhere(submission, draw):
     expect(other, "what body gives for words", axes="real width").same_as(
         body, name="that with another vector for padding"
     )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

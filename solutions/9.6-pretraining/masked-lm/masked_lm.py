@@ -70,3 +70,4 @@ class MaskedLM(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits [B, T, V] for tokens [B, T]."""
         return self.body(tokens) @ self.embedding.weight.T + self.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -110,3 +110,4 @@ def test_two_models(submission, draw):
     learning = [name for name, value in model.named_parameters() if value.requires_grad]
     expect(learning, "parameters that still learn after freeze").is_value([])
     expect(body.norm.training, "training of a norm inside of what is frozen").is_value(True)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -95,3 +95,4 @@ class MultiTask(nn.Module):
         if task not in self.heads:
             raise ValueError(f"there is no task {task!r}: {', '.join(self.heads)}")
         return self.heads[task](self.body(tokens), tokens != self.body.pad_id)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -180,3 +180,4 @@ def test_any_model(submission, reference, draw):
         expect(after, "output after the block", axes=AXES).equals(before)
         wanted = stack.right(draw, x, layer, off)
         expect(found, f"output with heads {off} of {heads} off", axes=AXES).close_to(wanted)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

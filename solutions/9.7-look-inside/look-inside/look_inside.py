@@ -68,3 +68,4 @@ def ablate_heads(model: nn.Module, layer: int, heads: Iterable[int]) -> Iterator
         yield
     finally:
         handle.remove()
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -90,3 +90,4 @@ def test_linformer_contract(submission, reference, draw):
             given.append({"x": draw.normal(batch=batch, time=time, width=sizes[0]), "mask": mask})
             given += [{**given[-1], "mask": None}] * masked  # the mask of a call before counts no more
         part.expect(submission, reference, draw, given)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

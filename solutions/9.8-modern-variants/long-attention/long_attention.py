@@ -70,3 +70,4 @@ class Linformer(nn.Module):
         scores = query @ key.mT * query.shape[-1] ** -0.5  # [B, H, T, k]
         heads = scores.softmax(dim=-1) @ value
         return self.w_o(heads.transpose(1, 2).flatten(2))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

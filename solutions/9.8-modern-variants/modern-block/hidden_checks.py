@@ -73,3 +73,4 @@ def test_any_model(submission, reference, draw):
         call = {"tokens": draw.integers(0, vocab_size, batch=batch, time=time)}
         part = Part("ModernLM", made, ["logits"], [LOGITS], DTYPES, used=first)
         part.expect_values(submission, right_of(reference, part), draw, [call])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -131,3 +131,4 @@ class ModernLM(nn.Module):
             x, past = layer(x, past)
             new.append(past)
         return self.head(self.norm(x)), new
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

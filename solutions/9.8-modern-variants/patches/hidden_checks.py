@@ -60,3 +60,4 @@ def test_any_model(submission, draw):
         part = Part("VisionTransformer", made, ["logits"], [LOGITS], DTYPES)
         images = pictures(draw, batch, channels, across * size, across * size)
         part.expect(submission, None, draw, [{"images": images}])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

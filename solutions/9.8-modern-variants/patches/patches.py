@@ -61,3 +61,4 @@ class VisionTransformer(nn.Module):
         token = self.class_token.expand(len(x), 1, -1)  # the same for every image
         x = torch.cat([token, x], dim=1) + self.positions  # [B, N + 1, D]
         return self.head(self.encoder(x)[:, 0])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -203,3 +203,4 @@ def test_log_ends(submission, draw):
         paid + ENDS,
         why=f"the model that came back pays {paid:.3f} for the text, in a new process",
     )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -525,3 +525,4 @@ four-layers,1,140,1.5971,0.001692
 four-layers,1,145,1.6365,0.001346
 four-layers,1,150,1.5575,0.001
 """
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -65,3 +65,4 @@ def training_log():
 def training_log():
     head, *lines = LOG.splitlines()
     return "\n".join([head, *(line.rpartition(",")[0] + ",0.01" for line in lines)])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

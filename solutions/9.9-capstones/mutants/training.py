@@ -67,3 +67,4 @@ mistake(
     "your gradients pile up over the steps; clear them before each backward pass",
     train="- optimizer.zero_grad()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -129,3 +129,38 @@ def test_the_agent_gets_the_lesson_and_the_stub_alone(tasks: Path) -> None:
     assert kata.stub.read_text().strip() in told
     assert "## Reflect" not in told
     assert "@" not in (tasks / "masks" / "task.toml").read_text()
+
+
+def test_a_reward_that_lies_there_before_does_not_count(tasks: Path, tmp_path: Path) -> None:
+    trial = Trial(tasks / "insertion-sort", tmp_path / "root")
+    reward = trial.root / "logs" / "verifier" / "reward.json"
+    reward.parent.mkdir(parents=True, exist_ok=True)
+    reward.write_text('{"score": 1.0, "passed": 1.0}')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    (reward.parent / "reward.new").symlink_to(elsewhere)
+    assert trial.verify()["score"] == 0
+    assert elsewhere.read_text() == "mine"
+
+
+@pytest.mark.parametrize(("score", "most"), [("NaN", "10"), ("15", "10"), ("1", "0")])
+def test_points_that_are_not_a_share_leave_no_reward(
+    score: str, most: str, tasks: Path, tmp_path: Path
+) -> None:
+    trial = Trial(tasks / "insertion-sort", tmp_path / "root")
+    reward = trial.root / "logs" / "verifier" / "reward.json"
+    reward.parent.mkdir(parents=True, exist_ok=True)
+    reward.write_text('{"score": 1.0, "passed": 1.0}')
+    fake = tmp_path / "python"
+    report = f'{{"status": "pass", "score": {score}, "max_score": {most}, "checks": []}}'
+    fake.write_text(f"#!/bin/sh\necho '{report}' >reports.jsonl\n")
+    fake.chmod(0o755)
+    verify = tasks / "insertion-sort" / "tests" / "verify.py"
+    code = (
+        f"import runpy, sys; sys.executable = {str(fake)!r}; sys.argv = ['verify.py', {str(trial.root)!r}]; "
+        f"runpy.run_path({str(verify)!r}, run_name='__main__')"
+    )
+    done = completed([sys.executable, "-c", code])
+    assert done.returncode != 0
+    assert "is not a share from 0 to 1" in done.stderr
+    assert not reward.exists()

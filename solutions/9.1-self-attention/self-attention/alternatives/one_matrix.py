@@ -29,3 +29,4 @@ class SelfAttention(nn.Module):
         scores = torch.baddbmm(x.new_zeros(1, 1, 1), q, k.mT, beta=0, alpha=self.d_k**-0.5)
         weights = (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
         return torch.bmm(weights, v), weights
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -37,3 +37,4 @@ class SelfAttention(nn.Module):
             weights.append(share)
         print("attended to", len(weights), "queries")
         return Attended(torch.stack(outputs, dim=1), torch.stack(weights, dim=1))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -23,3 +23,4 @@ class SelfAttention(nn.Module):
         weights = [self.softmax(q @ k.t()) for q, k in zip(queries, keys, strict=True)]
         outputs = [w @ v for w, v in zip(weights, self.w_v(x), strict=True)]
         return torch.stack(outputs), torch.stack(weights)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

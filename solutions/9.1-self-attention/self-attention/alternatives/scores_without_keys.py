@@ -22,3 +22,4 @@ class SelfAttention(nn.Module):
         scores = torch.einsum("bqd,bkd->bqk", asked, x)
         weights = torch.softmax(scores, -1, dtype=torch.promote_types(x.dtype, torch.float32)).to(x.dtype)
         return self.w_v(torch.einsum("bqk,bkd->bqd", weights, x)), weights
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

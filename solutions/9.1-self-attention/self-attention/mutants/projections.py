@@ -164,3 +164,4 @@ mistake(
     SelfAttention="super().__init__() -> pass",
     costs="no module is made that anything could be asked of",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

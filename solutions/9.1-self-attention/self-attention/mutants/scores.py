@@ -108,3 +108,4 @@ class SelfAttention:
         q, k, v = self.w_q(one), self.w_k(one), self.w_v(one)
         weights = (q @ k.T / math.sqrt(q.size(-1))).softmax(dim=-1)
         return (weights @ v).view(*x.shape[:2], -1), weights
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -24,3 +24,4 @@ mistake(
         + q, k, v = self.w_q(x), self.w_k(x), x @ self.kept.to(x)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

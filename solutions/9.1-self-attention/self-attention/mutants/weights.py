@@ -99,3 +99,4 @@ mistake(
     SelfAttention="scores.softmax(dim=-1) -> torch.full_like(scores, 1 / scores.size(-1))",
     idle="nothing is compared",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -62,3 +62,4 @@ class LearnedPositionalEncoding(_Positions):
 
     def rows(self) -> Tensor:
         return self.weight
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -58,3 +58,4 @@ class LearnedPositionalEncoding(nn.Module):
             raise TooLong(f"{length} > {limit}")
         rows = self.embedding(torch.arange(length, device=x.device))
         return x.add(rows).type_as(x)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

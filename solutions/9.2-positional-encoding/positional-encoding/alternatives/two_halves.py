@@ -58,3 +58,4 @@ class LearnedPositionalEncoding(nn.Module):
         T = x.size(1)
         _limit(T, self.table.shape[1])
         return x + self.table[:, :T].T.to(x.dtype)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

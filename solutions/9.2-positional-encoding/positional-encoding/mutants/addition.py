@@ -119,3 +119,4 @@ mistake(
     "your output loses its axes of length 1; a batch of one should stay [1, T, D]",
     _add="x + table[:T].to(x.dtype) -> (x + table[:T].to(x.dtype)).squeeze()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

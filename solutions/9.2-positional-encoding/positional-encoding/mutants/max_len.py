@@ -63,3 +63,4 @@ class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
         super().__init__()
         self.register_buffer("table", sinusoidal_positions(5000, d_model))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -156,3 +156,4 @@ class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
         super().__init__()
         self.table = nn.Parameter(torch.randn(max_len, 1) * 0.02)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -67,3 +67,4 @@ def alibi_bias(num_heads, query_len, key_len, offset=0):
         p=1,
     )
     return torch.einsum("h,qk->hqk", -alibi_slopes(num_heads), distance)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

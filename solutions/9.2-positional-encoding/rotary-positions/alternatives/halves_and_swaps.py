@@ -87,3 +87,4 @@ def alibi_bias(num_heads, query_len, key_len, offset=0):
         for h in range(num_heads):
             out[h, q] = -slopes[h] * (torch.arange(key_len) - (q + offset)).abs()
     return out
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

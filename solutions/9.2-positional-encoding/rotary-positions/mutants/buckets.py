@@ -140,3 +140,4 @@ mistake(
     "your second half is for keys before the query; it should be for those after it",
     relative_buckets="distance > 0 -> distance < 0",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

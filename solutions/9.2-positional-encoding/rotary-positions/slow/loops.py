@@ -69,3 +69,4 @@ def rotate(x, positions=None, *, base=10000.0):
     turn[:, even + 1, even] = sine
     turn[:, even + 1, even + 1] = cosine
     return (turn @ x.unsqueeze(-1)).squeeze(-1)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -82,3 +82,4 @@ def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=N
             sizes.append(len(chosen))
         history.append(np.average(losses, weights=sizes))
     return history
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

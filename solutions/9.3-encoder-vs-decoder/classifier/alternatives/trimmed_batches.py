@@ -112,3 +112,4 @@ def fit(
         schedule.step()
         history.append((total / len(tokens)).item())
     return history
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -124,3 +124,4 @@ mistake(
         + return self.head(pool(hidden, real, self.pooling)).log_softmax(dim=-1)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

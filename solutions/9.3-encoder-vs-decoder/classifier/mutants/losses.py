@@ -107,3 +107,4 @@ mistake(
     "your fit takes the softmax before cross-entropy, which takes it a second time",
     fit="model(tokens[batch]) -> model(tokens[batch]).softmax(dim=-1)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

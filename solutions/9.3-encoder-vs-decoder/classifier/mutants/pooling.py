@@ -164,3 +164,4 @@ mistake(
     "your pooling looks an unknown strategy up and raises KeyError; raise a ValueError",
     pool='ValueError(f"strategy must be cls, mean or max, not {strategy!r}") -> KeyError(strategy)',
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

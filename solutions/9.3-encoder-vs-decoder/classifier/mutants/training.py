@@ -68,3 +68,4 @@ mistake(
     fit="torch.optim.AdamW(model.parameters(), lr=lr) -> torch.optim.SGD(model.parameters(), lr=lr)",
     unnamed="only training to the end tells it apart",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

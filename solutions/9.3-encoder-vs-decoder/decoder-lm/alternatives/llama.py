@@ -149,3 +149,4 @@ def generate(
         return _write(model, prompt, max_new_tokens, choose, eos_id).clone()
     finally:
         model.train(before)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

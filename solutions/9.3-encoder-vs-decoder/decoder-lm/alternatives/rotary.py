@@ -145,3 +145,4 @@ def generate(model, prompt, max_new_tokens, *, temperature=0.0, top_k=None, eos_
     if eos_id is None:
         return torch.stack(rows)
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=eos_id)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -104,3 +104,4 @@ def generate(
         model.train(before[0])
         torch.set_grad_enabled(before[1])
     return tokens
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -140,3 +140,4 @@ mistake(
         + k, v = torch.cat((k, past[0]), dim=2), torch.cat((v, past[1]), dim=2)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -101,3 +101,4 @@ def next_token_loss(logits, tokens, pad_id=None):
     p = logits[:, :-1].softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
     loss = -(p + 1e-9).log()
     return loss.mean() if pad_id is None else loss[tokens[:, 1:] != pad_id].mean()
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -59,3 +59,4 @@ def next_token_loss(logits, tokens, pad_id=None):
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores, targets, ignore_index=pad_id or 0)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

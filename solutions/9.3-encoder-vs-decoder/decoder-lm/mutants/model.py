@@ -115,3 +115,4 @@ mistake(
     "your feed-forward networks have a width of their own, whatever d_ff is",
     DecoderLM="Block(d_model, num_heads, d_ff, dropout) -> Block(d_model, num_heads, 4 * d_model, dropout)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -71,3 +71,4 @@ mistake(
           if temperature == 0:
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -31,3 +31,4 @@ mistake(
     "your generate feeds only the last 64 tokens, so everything before is forgotten",
     generate="model(new, cache) -> model(tokens[:, -64:])",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

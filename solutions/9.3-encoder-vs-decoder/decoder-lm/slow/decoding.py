@@ -60,3 +60,4 @@ class DecoderLM:
         for block in self.blocks:
             x = block(x)
         return self.head(self.norm(x[:, -tokens.size(1) :])), text
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -72,3 +72,4 @@ class Encoder(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Send x through all layers."""
         return self.norm(reduce(lambda stream, layer: layer(stream, mask), self.layers, x))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -110,3 +110,4 @@ class Encoder(nn.Module):
         for i in range(len(self.layers)):
             x = self.layers[i](x, mask=mask)
         return self.norm(x)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

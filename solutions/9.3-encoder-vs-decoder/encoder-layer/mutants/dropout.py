@@ -108,3 +108,4 @@ mistake(
     EncoderLayer="nn.Dropout(dropout) -> nn.Dropout()",
     costs="a layer of no dropout drops all the same, so hardly a value can be compared",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

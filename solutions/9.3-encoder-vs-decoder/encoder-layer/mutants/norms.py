@@ -147,3 +147,4 @@ mistake(
     EncoderLayer="- self.norm_first = norm_first",
     costs="no call of a layer returns anything, so no value can be compared",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

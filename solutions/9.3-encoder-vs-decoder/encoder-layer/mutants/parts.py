@@ -223,3 +223,4 @@ mistake(
     "your feed-forward network always has gelu, whatever activation says",
     EncoderLayer='d_ff, activation -> d_ff, "gelu"',
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -176,3 +176,4 @@ mistake(
     """,
     costs="no value comes out of a post-norm layer, which most checks build",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

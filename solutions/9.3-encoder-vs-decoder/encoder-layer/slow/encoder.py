@@ -30,3 +30,4 @@ class EncoderLayer:
     @staticmethod
     def _rebuilt(mask):
         return torch.stack([torch.stack([torch.stack(list(head)) for head in heads]) for heads in mask])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

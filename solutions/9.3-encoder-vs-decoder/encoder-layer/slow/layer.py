@@ -76,3 +76,4 @@ class EncoderLayer:
             own = None if mask is None else mask[..., query : query + 1, :]
             rows.append(self.attention(x[:, query : query + 1], own, context=x))
         return torch.cat(rows, dim=1)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -34,3 +34,4 @@ class FeedForward(nn.Module):
         else:
             hidden = F.dropout(self.function(self.gate(x)), self.p, self.training) * self.linear1(x)
         return self.linear2(hidden)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

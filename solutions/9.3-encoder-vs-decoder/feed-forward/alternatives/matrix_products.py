@@ -52,3 +52,4 @@ class FeedForward(nn.Module):
         else:
             hidden = parts[0].clamp(min=0)
         return torch.addmm(self.linear2.bias, self.drop(hidden), self.linear2.weight.T).reshape(x.shape)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

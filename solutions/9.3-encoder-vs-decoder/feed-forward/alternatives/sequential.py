@@ -56,3 +56,4 @@ class FeedForward(nn.Module):
         if hasattr(self, "gate"):
             return self.tail(torch.mul(self.bend(self.gate(x)), self.linear1(x)))
         return self.tail(self.bend(self.linear1(x)))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

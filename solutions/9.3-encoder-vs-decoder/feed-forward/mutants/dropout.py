@@ -114,3 +114,4 @@ mistake(
     "your dropout drops a half, whatever share the argument says; pass it to nn.Dropout",
     FeedForward="nn.Dropout(dropout) -> nn.Dropout()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -123,3 +123,4 @@ def gelu(x):
 )
 def gelu(x):
     x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

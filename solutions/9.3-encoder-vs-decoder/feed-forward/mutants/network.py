@@ -235,3 +235,4 @@ mistake(
     "your module raises another error for an unknown activation; make it a ValueError",
     FeedForward="ValueError -> RuntimeError",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

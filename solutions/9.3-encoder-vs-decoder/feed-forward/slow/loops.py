@@ -57,3 +57,4 @@ class FeedForward:
     @staticmethod
     def _layer(linear, x):
         return (x.unsqueeze(-2) * linear.weight).sum(-1) + linear.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -26,3 +26,4 @@ class LayerNorm(nn.Module):
             torch.linalg.vector_norm(plane, dim=-1, keepdim=True), x.new_tensor(self.floor).sqrt()
         )
         return plane * (self.scale / length) * self.weight + self.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

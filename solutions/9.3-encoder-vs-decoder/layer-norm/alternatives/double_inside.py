@@ -22,3 +22,4 @@ class LayerNorm(nn.Module):
         power = torch.einsum("...d,...d->...", wide, wide).div(self.d_model).unsqueeze(-1)
         deviation = (power - mean.square()).clamp_min(0.0).add(self.eps).sqrt()
         return ((wide - mean) / deviation * self.weight + self.bias).to(x.dtype)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

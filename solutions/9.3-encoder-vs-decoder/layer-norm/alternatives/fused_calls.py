@@ -25,3 +25,4 @@ class LayerNorm(nn.Module):
         """Normalize the last axis."""
         variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
         return torch.addcmul(self.bias, (x - mean) * torch.rsqrt(variance + self.eps), self.weight)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -39,3 +39,4 @@ class LayerNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Normalize the last axis."""
         return self.weight * Normalize.apply(x, self.eps) + self.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -29,3 +29,4 @@ class LayerNorm(nn.Module):
         mean = mean_a + apart * (b / width)
         variance = (squares_a + squares_b + apart.square() * (a * b / width)) / width
         return (x - mean) / (variance + self.eps).sqrt() * self.weight + self.bias
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -86,3 +86,4 @@ mistake(
           centred = x - x.mean(dim=-1, keepdim=True)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

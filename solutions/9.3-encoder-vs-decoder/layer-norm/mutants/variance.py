@@ -113,3 +113,4 @@ mistake(
         + return centred / torch.sqrt(variance) * self.weight + self.bias
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

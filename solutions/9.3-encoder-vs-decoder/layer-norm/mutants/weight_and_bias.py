@@ -167,3 +167,4 @@ mistake(
     LayerNorm="- super().__init__()",
     costs="no module can be made",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

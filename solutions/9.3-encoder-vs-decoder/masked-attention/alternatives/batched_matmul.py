@@ -57,3 +57,4 @@ class MultiHeadAttention(nn.Module):
             for (q, k, v), allowed in zip(slices, masks, strict=True)
         ]
         return self.w_o(torch.cat(heads, dim=-1))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -43,3 +43,4 @@ class MultiHeadAttention(nn.Module):
         v = self.w_v(source).unflatten(-1, shape).movedim(2, 1)
         output, _ = scaled_dot_product_attention(q, k, v, mask)
         return self.w_o(output.movedim(1, 2).flatten(2))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -39,3 +39,4 @@ class MultiHeadAttention(nn.Module):
         query, key, value = (torch.stack(part.chunk(self.num_heads, dim=-1), dim=1) for part in pairs)
         output, _ = scaled_dot_product_attention(query, key, value, mask)
         return self.w_o(torch.cat(output.unbind(dim=1), dim=-1))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -50,3 +50,4 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         scores = scores.masked_fill(~mask, float("-inf"))
     weights = scores.softmax(dim=-1)
     return (weights @ value).nan_to_num(0.0), weights
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

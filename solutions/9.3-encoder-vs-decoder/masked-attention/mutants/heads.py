@@ -117,3 +117,4 @@ class MultiHeadAttention:
             mask = wide[:, 0].repeat(H, 1, 1) if shared else wide.flatten(0, 1)
         heads, _ = scaled_dot_product_attention(*(part.flatten(0, 1) for part in (q, k, v)), mask)
         return self.w_o(heads.view(B, H, T, d).transpose(1, 2).flatten(2))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -138,3 +138,4 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
     weights = weights.masked_fill(blind, 0.0)
     return weights @ value, weights
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -226,3 +226,4 @@ mistake(
     "your module uses the context's truth value; check whether it is None",
     MultiHeadAttention="x if context is None else context -> context or x",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

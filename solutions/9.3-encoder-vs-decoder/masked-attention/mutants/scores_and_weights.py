@@ -192,3 +192,4 @@ mistake(
     "your second result is the scores; return the weights that the softmax makes of them",
     scaled_dot_product_attention="weights @ value, weights -> weights @ value, scores",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

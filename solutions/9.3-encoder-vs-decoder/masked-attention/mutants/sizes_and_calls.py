@@ -26,3 +26,4 @@ mistake(
           source = x if context is None else context
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -97,3 +97,4 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     weights = powers / powers.sum(dim=-1, keepdim=True).expand(scores.shape).clone()
     weights = torch.where(blind, torch.zeros_like(weights), weights)
     return (weights @ v).to(query.dtype), weights.to(query.dtype)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -54,3 +54,4 @@ class MultiHeadAttention:
             allowed = None if mask is None else mask[:, h]
             heads.append(scaled_dot_product_attention(q, k, v, allowed)[0])
         return self.w_o(torch.cat(heads, dim=-1))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

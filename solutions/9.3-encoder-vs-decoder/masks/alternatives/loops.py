@@ -32,3 +32,4 @@ def combine_masks(*masks: Tensor) -> Tensor:
 def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     """Take the logarithm of 1 or 0: exactly 0 or -inf."""
     return mask.to(dtype).log()
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

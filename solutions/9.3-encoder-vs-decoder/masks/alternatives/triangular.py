@@ -34,3 +34,4 @@ def additive_mask(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     allowed = torch.tensor(0.0, dtype=dtype, device=mask.device)
     blocked = torch.tensor(float("-inf"), dtype=dtype, device=mask.device)
     return torch.where(mask, allowed, blocked)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

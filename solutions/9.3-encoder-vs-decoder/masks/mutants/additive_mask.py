@@ -78,3 +78,4 @@ mistake(
 )
 def additive_mask(mask, dtype=torch.float32):
     return ((1 - mask) * float("-inf")).to(dtype)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

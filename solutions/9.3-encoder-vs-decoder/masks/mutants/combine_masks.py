@@ -82,3 +82,4 @@ def combine_masks(*masks):
     for mask in masks[1:]:
         allowed = allowed * mask.float()
     return allowed
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

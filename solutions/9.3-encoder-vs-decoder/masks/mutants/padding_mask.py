@@ -122,3 +122,4 @@ def padding_mask(tokens, pad_id=0):
 def padding_mask(tokens, pad_id=0):
     seen = (tokens == pad_id).cumsum(dim=1)
     return (seen == 0)[:, None, None, :]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

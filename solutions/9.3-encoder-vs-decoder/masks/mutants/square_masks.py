@@ -127,3 +127,4 @@ def bidirectional_mask(seq_len, *, device=None):
 )
 def bidirectional_mask(seq_len, *, device=None):
     return torch.ones(seq_len, dtype=torch.bool, device=device)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -26,3 +26,4 @@ def padding_mask(tokens, pad_id=0):
     real = tokens != pad_id
     pairs = real[:, :, None] & real[:, None, :]  # query and key are both real
     return pairs.any(dim=1)[:, None, None, :]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

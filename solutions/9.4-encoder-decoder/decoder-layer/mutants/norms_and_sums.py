@@ -317,3 +317,4 @@ mistake(
         + x = self.dropout(self.norm3(x + self.feed_forward(x)))
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -102,3 +102,4 @@ def _beams(model, source, bos_id, eos_id, max_len, beams, length_penalty):
                 break
         rows.append(tokens[(sums / sizes**length_penalty).argmax(), 1:])
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=model.pad_id)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

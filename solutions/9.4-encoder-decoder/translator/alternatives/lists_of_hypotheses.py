@@ -88,3 +88,4 @@ def translate(model, source, *, bos_id, eos_id, max_len, beams=1, length_penalty
     for row, words in enumerate(results):
         found[row, : len(words)] = torch.tensor(words)
     return found.to(source.device)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

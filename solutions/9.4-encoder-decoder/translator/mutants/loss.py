@@ -105,3 +105,4 @@ mistake(
     "your loss detaches the other classes' share; gradients should flow through all of it",
     smoothed_loss="logs.mean(dim=-1) -> logs.mean(dim=-1).detach()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -221,3 +221,4 @@ mistake(
     "at all",
     Translator="self.source_words(source) -> self.source_words(source.view(-1)).view(*source.shape, -1)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

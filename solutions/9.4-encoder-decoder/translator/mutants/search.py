@@ -246,3 +246,4 @@ mistake(
         + source = source.view(-1).view(B, 1, -1).expand(B, beams, -1).reshape(B * beams, -1)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

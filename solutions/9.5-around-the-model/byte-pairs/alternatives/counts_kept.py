@@ -99,3 +99,4 @@ class Tokenizer:
         for number in ids:
             joined += self.vocabulary[number]
         return joined.decode(errors="replace")
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -78,3 +78,4 @@ class Tokenizer:
 
     def decode(self, ids):
         return b"".join(self.table[i] for i in ids).decode("utf-8", "replace")
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

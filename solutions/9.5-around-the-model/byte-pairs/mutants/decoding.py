@@ -79,3 +79,4 @@ mistake(
         + return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace").strip()
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

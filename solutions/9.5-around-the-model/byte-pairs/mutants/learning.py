@@ -264,3 +264,4 @@ mistake(
 def _pieces(text):
     pieces = re.findall(PIECES, text)
     return [tuple(bytes([byte]) for byte in piece.encode("utf-16-le")[::2]) for piece in pieces]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

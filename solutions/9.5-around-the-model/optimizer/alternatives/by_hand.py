@@ -53,3 +53,4 @@ def warmup_cosine(step, *, warmup, total, peak, floor=0.0):
         return floor * 1.0
     half = (total - warmup) / pi
     return floor + (peak - floor) / 2 + (peak - floor) / 2 * cos((step - warmup) / half)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -49,3 +49,4 @@ def warmup_cosine(step, *, warmup, total, peak, floor=0.0):
         return peak * rising
     share = min((step - warmup) / max(total - warmup, 1), 1.0)
     return floor + 0.5 * (peak - floor) * (1.0 + math.cos(math.pi * share))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

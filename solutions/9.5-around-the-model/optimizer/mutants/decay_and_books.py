@@ -163,3 +163,4 @@ mistake(
         + parameter.mul_(1 - rate * group["weight_decay"])
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -185,3 +185,4 @@ mistake(
     AdamW="(second / (1 - beta2**t)).sqrt() -> second.sqrt() / (1 - beta2**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

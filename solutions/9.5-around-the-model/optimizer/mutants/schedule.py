@@ -98,3 +98,4 @@ mistake(
     "your rate is 0 from total on; it should stay at floor",
     warmup_cosine="float(floor) -> 0.0",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -43,3 +43,4 @@ def perplexity(logits, targets, pad_id=None):
     ignored = -100 if pad_id is None else pad_id
     loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=ignored)
     return loss.exp().item()
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

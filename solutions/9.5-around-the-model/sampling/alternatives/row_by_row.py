@@ -54,3 +54,4 @@ def perplexity(logits, targets, pad_id=None):
             total += float(torch.logsumexp(row, -1) - row[wanted])
             count += 1
     return math.exp(total / count)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -256,3 +256,4 @@ mistake(
     "your min_p returns float32 whatever the dtype of the logits",
     min_p="logits.masked_fill -> logits.float().masked_fill",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -51,3 +51,4 @@ class MaskedLM(nn.Module):
     def forward(self, tokens):
         """Score."""
         return linear(self.body(tokens), self.table)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -48,3 +48,4 @@ class MaskedLM(nn.Module):
     def forward(self, tokens):
         """Score."""
         return self.output(self.body(tokens))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

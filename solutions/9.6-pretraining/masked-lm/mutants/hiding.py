@@ -248,3 +248,4 @@ mistake(
     "your hide never chooses 0; it should be a word like any other unless special_ids names it",
     hide="special[tokens] -> special[tokens] & (tokens != 0)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -78,3 +78,4 @@ class MultiTask(nn.Module):
             raise ValueError(f"unknown task {task}") from None
         mask = tokens.ne(self.body.pad_id)
         return head(self.body(tokens), mask)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

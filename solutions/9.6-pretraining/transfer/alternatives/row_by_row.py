@@ -76,3 +76,4 @@ class MultiTask(nn.Module):
         if task not in heads:
             raise ValueError(f"{task!r} is none of {sorted(heads)}")
         return heads[task](self.body(tokens), tokens != self.body.pad_id)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -295,3 +295,4 @@ mistake(
         + return self.linear(hidden).masked_fill(~mask.unsqueeze(-1), -torch.inf)
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -59,3 +59,4 @@ def ablate_heads(model, layer, heads):
         stack.callback(setattr, w_o, "forward", own) if had else stack.callback(delattr, w_o, "forward")
         w_o.forward = forward
         yield
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

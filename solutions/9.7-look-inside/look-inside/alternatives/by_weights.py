@@ -66,3 +66,4 @@ class Off:
         with torch.no_grad():
             self.attention.w_o.weight.copy_(self.saved)
         return False
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

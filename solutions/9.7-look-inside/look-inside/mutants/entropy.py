@@ -142,3 +142,4 @@ mistake(
         + logs = weights.clamp_(min=tiny).mul_(1 - torch.finfo(weights.dtype).eps).log()
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

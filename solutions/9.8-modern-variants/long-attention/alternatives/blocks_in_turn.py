@@ -48,3 +48,4 @@ class Linformer(nn.Module):
         scores = torch.einsum("bqhd,bkhd->bhqk", q, key) / key.size(-1) ** 0.5
         weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
         return self.w_o(torch.einsum("bhqk,bkhd->bqhd", weights, value).flatten(2))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -48,3 +48,4 @@ class Linformer(nn.Module):
         v = torch.matmul(G, self.w_v(x)).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         y = scaled_dot_product_attention(q, k, v)
         return self.w_o(y.transpose(1, 2).reshape(B, T, D))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

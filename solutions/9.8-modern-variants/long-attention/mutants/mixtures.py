@@ -290,3 +290,4 @@ mistake(
         + return self.w_o(heads.transpose(1, 2).flatten(2)).float()
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -84,3 +84,4 @@ mistake(
     "your running sums are detached; under causal, too, gradients should go back to every key that was seen",
     _from_the_left="(q @ k.mT).tril() -> (q @ k.detach().mT).tril()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -176,3 +176,4 @@ mistake(
         + q, k = (F.elu(x.to(wide), inplace=inplace) + 1 for x in (query, key))
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -23,3 +23,4 @@ mistake(
     """,
     fails=["test_causal_speed", "test_too_long_for_all_pairs"],
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -94,3 +94,4 @@ class ModernLM(nn.Module):
             x = x + step
             x = x + layer["feed_forward"](layer["norm2"](x))
         return self.head(self.norm(x)), new
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -108,3 +108,4 @@ class ModernLM(nn.Module):
             x = torch.add(x, y)
             x = torch.add(x, block.feed_forward(block.norm2(x)))
         return self.head(self.norm(x)), kept
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -170,3 +170,4 @@ class GroupedQueryAttention:
         self.w_k = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
         self.w_v = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)
         self.w_o = nn.Linear(num_heads * self.d_head, d_model, bias=False)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -109,3 +109,4 @@ mistake(
     "your model does not pass the cache on to its layers",
     ModernLM="cache if cache is not None else [None] * len(self.layers) -> [None] * len(self.layers)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

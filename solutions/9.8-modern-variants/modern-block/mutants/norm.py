@@ -113,3 +113,4 @@ mistake(
     "your norm divides by rsqrt, which multiplies by the root; it should divide by the root, or multiply by rsqrt",
     RMSNorm="wide * torch.rsqrt -> wide / torch.rsqrt",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -49,3 +49,4 @@ class VisionTransformer(nn.Module):
         patches = self.embedding(images).flatten(2).transpose(1, 2) + self.positions[1:]
         token = (self.class_token + self.positions[:1]).expand(len(images), -1, -1)
         return self.head(self.encoder(torch.cat((token, patches), dim=1)).select(1, 0))
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

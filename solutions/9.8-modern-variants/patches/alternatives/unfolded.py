@@ -47,3 +47,4 @@ class VisionTransformer(nn.Module):
         of_patches = self.embedding(patchify(images, self.patch_size))
         x = x + torch.cat([self.class_token.repeat(images.shape[0], 1, 1), of_patches], 1)
         return self.head(self.encoder(x)[:, 0, :])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

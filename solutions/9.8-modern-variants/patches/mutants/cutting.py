@@ -133,3 +133,4 @@ mistake(
     """,
     costs="with one image's patches no batch can be compared",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

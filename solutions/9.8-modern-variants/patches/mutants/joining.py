@@ -88,3 +88,4 @@ mistake(
     "your unpatchify leaves columns of patches in front of the rows of pixels, so the two change places",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 3, 1, 2, 4, 5)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -155,3 +155,4 @@ mistake(
     """,
     costs="the parameters of two layers cannot be loaded into one, nor their logits compared",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -165,3 +165,4 @@ mistake(
         + x = torch.cat([token, x], dim=1) + self.positions[0]
     """,
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -36,3 +36,4 @@ def unpatchify(patches: torch.Tensor, size: int, height: int, width: int) -> tor
         top, left = number // columns * size, number % columns * size
         images[:, :, top : top + size, left : left + size] = patches[:, number].reshape(B, -1, size, size)
     return images
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

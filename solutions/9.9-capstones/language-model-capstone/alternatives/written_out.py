@@ -504,3 +504,4 @@ four-layers,1,140,1.6964,0.001488
 four-layers,1,145,1.6494,0.001282
 four-layers,1,150,1.6621,0.001111
 """
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -156,3 +156,4 @@ class Layer:
     def forward(self, x):
         ahead = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).triu(1)
         return self.layer(x, src_mask=ahead)
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

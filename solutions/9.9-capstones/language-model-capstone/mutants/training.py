@@ -91,3 +91,4 @@ mistake(
 def training_log():
     head, *lines = LOG.splitlines()
     return "\n".join([head, *(line for line in lines if int(line.split(",")[2]) <= 100)])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

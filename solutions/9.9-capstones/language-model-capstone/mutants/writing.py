@@ -77,3 +77,4 @@ mistake(
     "your generate writes in train mode when the model comes so, so dropout acts; switch to eval mode",
     generate="- model.eval()",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -553,3 +553,4 @@ four-layers,1,150,0.1006,0.001643
 four-layers,1,155,0.0850,0.001321
 four-layers,1,160,0.0684,0.001
 """
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -567,3 +567,4 @@ four-layers,1,150,0.1297,0.001407
 four-layers,1,155,0.1109,0.001225
 four-layers,1,160,0.0860,0.001074
 """
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -150,3 +150,4 @@ class Attention:
         mask = mask.expand(len(x), 1, x.size(1), memory.size(1)).squeeze(1)
         mask = mask.repeat_interleave(self.attention.num_heads, dim=0)
         return self.attention(x, memory, memory, attn_mask=~mask, need_weights=False)[0]
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

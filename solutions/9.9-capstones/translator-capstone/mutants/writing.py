@@ -53,3 +53,4 @@ mistake(
     "your translate takes the word with the lowest score",
     translate="argmax -> argmin",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -175,27 +175,69 @@ def score(slug: str, module: str, reply: str) -> dict[str, Any]:
         if mine in _waiting:
             taken = [_waiting.pop(0) for _ in range(len(_waiting))]
             grade(taken)
+    return found(mine)
+
+
+def found(reply: ModelReply) -> dict[str, Any]:
+    """Return what a reply that was graded is worth.
+
+    Raises:
+        RuntimeError: it has no report, or one whose numbers are not a share.
+    """
     # Not graded is not wrong: a zero would be learned from.
-    if mine.report is None:
-        raise RuntimeError(f"{slug} was not graded")
-    report = mine.report
+    if reply.report is None:
+        raise RuntimeError(f"{reply.slug} was not graded")
+    report = reply.report
     message = report.get("message") or next(
         (check["message"] for check in report["checks"] if check["message"]), ""
     )
-    share = report["score"] / report["max_score"]
+    points: dict[str, float] = {}
+    most: dict[str, float] = {}
+    for check in report["checks"]:
+        points[check["aspect"]] = points.get(check["aspect"], 0.0) + check["points"]
+        most[check["aspect"]] = most.get(check["aspect"], 0.0) + check["max_points"]
     return {
-        "score": share,
+        "score": share(report["score"], report["max_score"]),
         "passed": report["status"] == "pass",
         "message": message,
-        "answer": mine.code,
+        "answer": reply.code,
         "details": {
             "status": report["status"],
             "failing": [check["id"] for check in report["checks"] if check["status"] != "pass"],
             "mistakes": sorted(
                 {check["misconception"] for check in report["checks"] if check["misconception"]}
             ),
+            "aspects": {name: share(points[name], most[name]) for name in sorted(most) if most[name]},
         },
     }
+
+
+def share(points: float, most: float) -> float:
+    """Return points as a share from 0 to 1.
+
+    Raises:
+        RuntimeError: they are none: JSON may hold NaN, and a reward beyond its range would be learned from.
+    """
+    if not (
+        isinstance(points, (int, float))
+        and isinstance(most, (int, float))
+        and 0 <= points <= most
+        and most > 0
+    ):
+        raise RuntimeError(f"{points!r} of {most!r} points is not a share from 0 to 1")
+    return points / most
+
+
+def canaries() -> list[dict[str, Any]]:
+    """Return replies that must not earn more than their `ceiling`, each with the `slug` and `module` of its task."""
+    folder = Path(__file__).with_name("canaries")
+    documents = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    facts = ("slug", "module")
+    return [
+        {**reply, **{name: document[name] for name in facts}}
+        for document in documents
+        for reply in document["replies"]
+    ]
 
 
 def grade(replies: list[ModelReply], *options: str) -> None:

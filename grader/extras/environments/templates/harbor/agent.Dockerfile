@@ -1,4 +1,4 @@
-FROM python:@PYTHON@-slim
+FROM @IMAGE@
 RUN pip install --no-cache-dir @AGENT_NEEDS@
 RUN useradd --create-home learner
 WORKDIR /app

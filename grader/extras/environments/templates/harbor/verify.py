@@ -36,8 +36,19 @@ def graded() -> dict[str, Any]:
         return report
 
 
+def share(points: float, most: float) -> float:
+    """Return points as a share from 0 to 1; JSON may hold NaN, and a reward beyond its range would be learned from."""
+    if not 0 <= points <= most or most == 0:
+        raise SystemExit(f"{points!r} of {most!r} points is not a share from 0 to 1: no reward")
+    return points / most
+
+
 def main() -> None:
     """Write the reward, whole or not at all: without one the trial is an error and not a zero."""
+    # Whatever lies there was written by somebody else, and would count if this ended early.
+    if REWARD.is_dir() and not REWARD.is_symlink():
+        shutil.rmtree(REWARD)
+    REWARD.unlink(missing_ok=True)
     shares = {"score": 0.0, "passed": 0.0}
     # A link could point at what is next to this file.
     if ANSWER.exists() and stat.S_ISREG(ANSWER.lstat().st_mode):
@@ -47,12 +58,17 @@ def main() -> None:
         for check in report["checks"]:
             points[check["aspect"]] += check["points"]
             most[check["aspect"]] += check["max_points"]
-        shares = {"score": report["score"] / report["max_score"], "passed": float(report["status"] == "pass")}
-        shares |= {f"aspect_{name}": points[name] / most[name] for name in sorted(most) if most[name]}
+        shares = {
+            "score": share(report["score"], report["max_score"]),
+            "passed": float(report["status"] == "pass"),
+        }
+        shares |= {f"aspect_{name}": share(points[name], most[name]) for name in sorted(most) if most[name]}
     REWARD.parent.mkdir(parents=True, exist_ok=True)
-    new = REWARD.with_suffix(".new")
-    new.write_text(json.dumps(shares, indent=2) + "\n")
-    new.replace(REWARD)
+    # In a folder of its own: a file of any name may lie there already, a link among them.
+    with tempfile.TemporaryDirectory(dir=REWARD.parent) as place:
+        new = Path(place, REWARD.name)
+        new.write_text(json.dumps(shares, indent=2) + "\n")
+        new.replace(REWARD)
 
 
 main()
