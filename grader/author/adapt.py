@@ -1,4 +1,4 @@
-"""Fit an adapter to a course's own solution: run it, and list the checks that it fails as not asked."""
+"""Fit an adapter to a course's own solution: run it, and list the checks that it fails as not adapted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.files import create_new, write_atomic
 from grader.report.report import CheckReport, KataReport
 
 SEEDS = 3
-"""A check that the course's solution fails on one of so many draws is not asked."""
+"""A check that the course's solution fails on one of so many draws is not adapted."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
     Raises:
         PackError: an adapter names what the solution does not have, or nothing of it runs.
     """
-    asked = []
+    adapted = []
     for kata in katas:
         assert kata.adapter is not None
         adapter = replace(
@@ -78,8 +78,8 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
             solution=solution / kata.adapter.answer,
         )
         _demand_names(adapter, solution)
-        asked.append(structs.replace(kata, adapter=adapter))
-    with suites_of(asked, hidden=True) as suites:
+        adapted.append(structs.replace(kata, adapter=adapter))
+    with suites_of(adapted, hidden=True) as suites:
         return [
             _fitted(
                 kata,
@@ -90,7 +90,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
                     for seed in range(SEEDS)
                 ],
             )
-            for kata in asked
+            for kata in adapted
         ]
 
 
@@ -138,8 +138,8 @@ def _bare(place: str) -> str:
 def _why(check: CheckReport) -> str:
     lines = [line.strip() for line in (check.message or "").splitlines()]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
-    told = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
-    return next(iter(told), check.status)[:110]
+    shown = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
+    return next(iter(shown), check.status)[:110]
 
 
 def _demand_names(adapter: Adapter, solution: Path) -> None:

@@ -68,7 +68,8 @@ def load_pack(folder: Path) -> Pack:
     # A submission is recognised by its file's name, wherever it lies.
     _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
-    known = [name for item in (*units, *katas) for name in (item.number, item.slug)]
+    known = {unit.number for unit in units} | {unit.slug for unit in units}
+    known |= {kata.number for kata in katas} | {kata.slug for kata in katas}
     if pack.begin and pack.begin not in known:
         raise PackError(
             f"{root / PACK_FILE}: `begin` names {pack.begin}, which is not a unit or kata of this pack."
@@ -98,14 +99,14 @@ def _adapted(kata: Kata, adapter: Adapter) -> Kata:
     lacking = {check.name for body in (visible, hidden) for check in checks_asking(body, rest)}
     adapter = replace(adapter, lacking=frozenset(lacking))
 
-    def asked(body: list[ast.stmt], points: float) -> float:
+    def counted(body: list[ast.stmt], points: float) -> float:
         return points - sum(check.points for check in marked_checks(body) if check.name in adapter.not_asked)
 
     return structs.replace(
         kata,
         adapter=adapter,
-        points=asked(visible, kata.points),
-        hidden_points=asked(hidden, kata.hidden_points),
+        points=counted(visible, kata.points),
+        hidden_points=counted(hidden, kata.hidden_points),
         preload=(*kata.preload, *adapter.requires),
     )
 

@@ -45,7 +45,7 @@ json_option: Callable[[Any], Any] = click.option(
 )
 
 
-class SeedType(click.ParamType):
+class SeedType(click.ParamType):  # type: ignore[type-arg]  # generic in click's stubs alone
     """A whole number that a generator takes; its bounds are said to who exceeds them, and not in every help page."""
 
     name = "integer"

@@ -37,7 +37,9 @@ def test_an_answer_passes_by_their_tests_alone(outside: ModuleType, tmp_path: Pa
     tasks = tmp_path / "torch_judge" / "tasks"
     tasks.mkdir(parents=True)
     code = "import torch\nassert abs({fn}(torch.ones(1)).item() - 0.8413) < 1e-3\n"
-    (tasks / "gelu.py").write_text(f"TASK = {{'function_name': 'my_gelu', 'tests': [{{'code': {code!r}}}]}}\n")
+    (tasks / "gelu.py").write_text(
+        f"TASK = {{'function_name': 'my_gelu', 'tests': [{{'code': {code!r}}}]}}\n"
+    )
     [part] = [part for part in outside.PARTS if part.task == "gelu"]
     answers = {
         "right": "import torch\ndef gelu(x):\n    return torch.nn.functional.gelu(x)\n",

@@ -296,8 +296,8 @@ def note_unmatched(found: Unmatched, katas: list[str] | None, format_: str) -> N
     from grader.instructor.gradebook.identities import proposal
     from grader.instructor.submissions.names import listed
 
-    for name, meant in found.strangers.items():
-        guess = f"; {proposal(meant)[1]}" if meant else ""
+    for name, near in found.strangers.items():
+        guess = f"; {proposal(near)[1]}" if near else ""
         note(f"not in the roster: {escape_controls(name)}{escape_controls(guess)}")
     if found.strangers:
         note(f"match  kata gradebook alias LEARNER NAME{same_book()} --comment TEXT")

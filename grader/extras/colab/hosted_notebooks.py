@@ -86,8 +86,8 @@ def hosted_notebook(kata: Kata) -> str:
         if command != "demo" or kata.demo.is_file()
     }
     install = _code(kata, "install", filled(_template("install.py.txt"), words))
-    asked = [_code(kata, name, source) for name, source in asks.items()]
-    book["cells"] = [install, *cells[:_CHECK], *asked]
+    questions = [_code(kata, name, source) for name, source in asks.items()]
+    book["cells"] = [install, *cells[:_CHECK], *questions]
     book["metadata"]["colab"] = {"name": f"{kata.number} {kata.slug}", "provenance": []}
     return json.dumps(book, ensure_ascii=False, indent=1) + "\n"
 

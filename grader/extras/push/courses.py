@@ -148,12 +148,14 @@ def asking(title: str, base: str, what: str = "", *, of_mark: bool = False) -> I
         if of_mark and not isinstance(error, RateLimitExceeded):
             raise MarkRefusedError(f"{title} refuses it ({refused[type(error)]})") from error
         if not isinstance(error, ResourceDoesNotExist):
-            asked = f" to show {what}" if what else ""
-            raise RemoteError(f"{title} refuses{asked} ({refused[type(error)]}).", HOW_IT_GOES_ON) from error
+            purpose = f" to show {what}" if what else ""
+            raise RemoteError(
+                f"{title} refuses{purpose} ({refused[type(error)]}).", HOW_IT_GOES_ON
+            ) from error
         raise UsageError(f"{title} does not have {what or 'this course'}, or hides it from you.") from error
     except CanvasException as error:
-        asked = f" to show {what}" if what else ""
-        raise RemoteError(f"{title} refuses{asked}: {type(error).__name__}.", HOW_IT_GOES_ON) from error
+        purpose = f" to show {what}" if what else ""
+        raise RemoteError(f"{title} refuses{purpose}: {type(error).__name__}.", HOW_IT_GOES_ON) from error
     except requests.RequestException as error:
         raise RemoteError(f"{where} cannot be reached: {type(error).__name__}.", HOW_IT_GOES_ON) from error
 
@@ -372,10 +374,10 @@ class MoodleCourse:
         ]
         teams, members = None, {}
         if groups := sorted({int(one["groupid"]) for one in handed_in if one.get("groupid")}):
-            asked = {f"groupids[{place}]": number for place, number in enumerate(groups)}
+            parameters = {f"groupids[{place}]": number for place, number in enumerate(groups)}
             members = {
                 int(group["groupid"]): [str(user) for user in group["userids"]]
-                for group in self._call("core_group_get_group_members", **asked)
+                for group in self._call("core_group_get_group_members", **parameters)
             }
             names = {
                 int(group["id"]): str(group["name"])

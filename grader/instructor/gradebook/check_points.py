@@ -39,8 +39,8 @@ def rescaled(report: KataReport, table: Mapping[str, float]) -> KataReport:
         part = check.points / check.max_points if check.max_points else float(check.status == "pass")
         own = round(most * part, _PLACES)
         score += own
-        said = _COUNT.sub(f"{as_text(own)} of {as_text(most)} points count:", check.message or "") or None
-        checks.append(replace(check, points=own, max_points=most, message=said))
+        message = _COUNT.sub(f"{as_text(own)} of {as_text(most)} points count:", check.message or "") or None
+        checks.append(replace(check, points=own, max_points=most, message=message))
     return replace(report, checks=checks, score=min(round(score, _PLACES), report.max_score))
 
 

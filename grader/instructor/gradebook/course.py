@@ -373,7 +373,7 @@ class _Reader:
                 yield (who, None), days_
 
     def _guess(self, name: str) -> str:
-        """Return whom a name may mean that is no identity: who is called so, else whose identity is like it."""
+        """Return whom a name may mean that is not an identity: who is called so, else whose identity is like it."""
         same = [
             learner for learner, person in self._roster.items() if person.name.casefold() == name.casefold()
         ]

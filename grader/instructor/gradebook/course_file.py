@@ -177,7 +177,7 @@ class CourseText:
 
 
 def no_quotes(name: str, value: Any, is_number: bool) -> str:
-    """Return what to write where a number stands in quotes, as `"10%"`; nothing for any other value."""
+    """Return what to write where a number is in quotes, as `"10%"`; nothing for any other value."""
     found = re.match(r"\s*(-?[0-9]+(?:[.,][0-9]+)?)", value) if is_number and isinstance(value, str) else None
     number = typed_number(found[1].replace(",", ".")) if found else None
     return "" if number is None else f", without quotes or a sign such as %: {key_of(name)} = {number:g}"

@@ -26,7 +26,7 @@ def right_pick(table, ids):
 
 
 def right_mean(x, keep):
-    return torch.stack([row[where].mean(0) if where.any() else row[0] * 0 for row, where in zip(x, keep)])
+    return torch.stack([row[where].mean(0) if where.any() else row[0] * 0 for row, where in zip(x, keep, strict=True)])
 
 
 def added(found, wanted, keep):
@@ -223,7 +223,7 @@ def test_shift_right(submission, draw):
         tokens = draw.integers(1, 7, batch=batch, time=time)
         tokens[:, -1] = 8  # which is nowhere in the result
         found = submission.shift_right(tokens, start)
-        expect(found, f"tokens behind {start}", axes="batch time").equals(right_shifted(tokens, start))
+        expect(found, f"tokens after {start}", axes="batch time").equals(right_shifted(tokens, start))
         expect_unchanged(submission)
 
 

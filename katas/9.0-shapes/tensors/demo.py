@@ -1,4 +1,4 @@
-"""Shapes live: what one comparison draws, what a wrong reshape does to heads, padding in a mean, a loop against an index."""
+"""Shapes live: what a comparison draws, what a wrong reshape does to heads, padding in a mean, a loop or an index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel,
 
 try:
     from mine import masked_mean, outer_compare, pick, split_heads
-except ImportError:  # the learner's does not pass yet: short ones stand in
+except ImportError:  # the learner's does not pass yet: short ones take its place
 
     def outer_compare(a: Tensor, b: Tensor) -> Tensor:
         """Compare all with all."""
@@ -82,7 +82,7 @@ def _heads() -> Exhibit:
             [panel(f"[{place}]", head, range(head.shape[0]), range(head.shape[1])) for place, head in enumerate(found)],
             row_axis="row",
             column_axis="column",
-            note=f"The shape is {list(found.shape)}; the parts hold {own} different columns of x. A head should hold 2.",
+            note=f"The shape is {list(found.shape)}; the parts hold {own} columns of x. A head should hold 2.",
         )
     return choice("Six columns in three heads: which cell comes from which column", "way", shown)
 

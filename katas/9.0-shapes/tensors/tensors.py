@@ -8,7 +8,6 @@ Reference: Harris et al. 2020 (arXiv:2006.10256), broadcasting and indexing by a
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 

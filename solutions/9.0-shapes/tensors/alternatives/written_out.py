@@ -31,7 +31,7 @@ def pick(table: Tensor, ids: Tensor) -> Tensor:
     if bad := _outside(ids, V):
         raise ValueError(f"{bad[0]} is not in range({V})")
     places = ids.reshape(-1, 1).expand(-1, D)
-    return table.gather(0, places).reshape(ids.shape + (D,))
+    return table.gather(0, places).reshape((*ids.shape, D))
 
 
 def masked_mean(x: Tensor, keep: Tensor) -> Tensor:

@@ -100,7 +100,7 @@ mistake(
 
 mistake(
     "ids-from-the-end",
-    "your ids may be negative, and torch counts these from the end of a table; refuse them with ValueError",
+    "your pick takes negative ids, so torch counts from the end of the table; it should refuse them with ValueError",
     _expect_ids="ids[(ids < 0) | (ids >= size)] -> ids[ids >= size]",
 )
 
@@ -155,6 +155,6 @@ mistake(
 
 mistake(
     "pick-detached",
-    "your pick cuts the gradient off, so a table of embeddings would never learn; index the table itself",
+    "your pick cuts the gradient off, so a table of embeddings never learns; it should index the table itself",
     pick="table[ids] -> table.detach()[ids]",
 )

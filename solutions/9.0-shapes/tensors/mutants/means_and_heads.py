@@ -1,7 +1,7 @@
 """What `masked_mean`, `split_heads`, `join_heads` and `shift_right` get wrong.
 
-A mean divides by what it has summed. Heads are made of neighbouring columns: first two axes of one, then the exchange, and
-back in the opposite order. A shift moves along time, and what is given stays as it was.
+A mean divides by what it has summed. Heads are made of neighbouring columns: first two axes of one, then the exchange,
+and back in the opposite order. A shift moves along time, and what is given stays as it was.
 """
 
 mistake(

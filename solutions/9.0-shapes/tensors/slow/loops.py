@@ -6,7 +6,7 @@ A tensor of ids is an index like any other: one call reads the rows of all of th
 
 @mistake(
     "row-by-row",
-    "you pick row after row in Python: `table[ids]` reads all of them in one call",
+    "your pick takes row after row in Python, which is slow; it should read all of them in one call, `table[ids]`",
     fails=["test_pick_speed"],
 )
 def pick(table, ids):
