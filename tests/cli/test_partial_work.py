@@ -129,7 +129,7 @@ def test_what_is_typed_is_whole_however_narrow_the_terminal(
     for text in (kata().out, kata("list").out):  # the longest status there is takes no room from the names
         (line,) = (line for line in text.splitlines() if "9.3.1" in line)
         assert line.split()[:2] == ["9.3.1", "masks"]
-        assert "▸ in" in line
+        assert "✔ passed," in line
         assert max(map(len, text.splitlines())) <= columns
 
 
@@ -239,6 +239,7 @@ def test_a_pass_says_what_it_is_good_for_and_what_comes_next(kata: Run, stub: Pa
     out = kata("check").out
     assert "See it at work:  kata demo masks" in out
     assert "Next:  kata start masked-attention" in out.splitlines()[-1]
+    assert re.fullmatch(r"  1 of \d+ katas, 10 of [\d.]+ points", out.splitlines()[-2])
     assert "Next:" not in kata("check", "-q").out
     assert kata("check", "--json").text.count("Next:") == 0
 

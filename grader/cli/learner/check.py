@@ -471,11 +471,12 @@ def _say_how_to_go_on(reports: list[KataReport], request: CheckRequest, options:
     aside = options.from_cells
     if options.partial or options.quiet:
         return
-    if all(report.status == "pass" for report in reports):
-        if len(reports) == 1:
-            say_at_work(request.targets[0].kata, aside=aside)
-        say_what_comes_next(request.around, request.targets[-1].kata, aside=aside)
+    passed = all(report.status == "pass" for report in reports)
+    if passed and len(reports) == 1:
+        say_at_work(request.targets[0].kata, aside=aside)
     say_how_far(request.around, aside=aside)
+    if passed:
+        say_what_comes_next(request.around, request.targets[-1].kata, aside=aside)
 
 
 def say_at_work(kata: Kata, *, aside: bool = False) -> None:

@@ -221,11 +221,12 @@ class WatchLoop:
         self._out.print()
         if report.status == "pass":
             say_at_work(self._target.kata)
+        say_how_far(self._request.around)
+        if report.status == "pass":
             if self._place + 1 < len(self._request.targets):
                 print_message(f"  Passed. Press n for {self._request.targets[self._place + 1].kata.slug}.")
             else:
                 say_what_comes_next(self._request.around, self._target.kata)
-        say_how_far(self._request.around)
         if sys.stdin.isatty():
             keys = KEYS_AMONG_SEVERAL if len(self._request.targets) > 1 else KEYS
             print_hanging(self._out, Text(""), Text("   ".join(keys), "dim"))
