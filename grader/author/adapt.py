@@ -136,7 +136,8 @@ def _bare(place: str) -> str:
 
 
 def _why(check: CheckReport) -> str:
-    lines = [line.strip() for line in (check.message or "").splitlines()]
+    # Deep lines are the arguments of what was called.
+    lines = [line.strip() for line in (check.message or "").splitlines() if not line.startswith(" " * 8)]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
     shown = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
     return next(iter(shown), check.status)[:110]
@@ -210,6 +211,10 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
             raise UsageError(
                 f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}."
             )
+    if not katas:
+        raise UsageError(
+            f"{folder}: there is no {ADAPTER_FILE}.", "Begin one: kata pack adapt SOLUTION --kata ID"
+        )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
 

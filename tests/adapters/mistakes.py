@@ -81,8 +81,8 @@ MISTAKES = {
         Mistake(
             "modern-block",
             "llama.py",
-            "x.pow(2).mean(-1, keepdim=True)",
-            "x.var(-1, keepdim=True, unbiased=False)",
+            "x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)",
+            "x / (x.pow(2).mean(-1, keepdim=True) + self.eps)",
         ),
         Mistake("masked-attention", "llama.py", "/ math.sqrt(query.shape[-1])", "/ query.shape[-1]"),
         Mistake(

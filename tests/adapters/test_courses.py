@@ -13,6 +13,8 @@ from tests.adapters.mistakes import MISTAKES
 
 pytestmark = [pytest.mark.gate, pytest.mark.nightly]
 COURSES = sorted(MISTAKES)
+PATIENCE_S = 120.0
+"""For a check: some train for seconds, and the machine may be busy."""
 
 
 @pytest.mark.parametrize("course", COURSES)
@@ -29,7 +31,9 @@ def test_solution_has_full_marks(
     handed_in = solution(adapter, tmp_path)
     with suites(adapter, monkeypatch) as found:
         for slug, suite in found.items():
-            report = suite.check(handed_in / suite.kata.answer, launcher, RunConfig(seed=11))
+            report = suite.check(
+                handed_in / suite.kata.answer, launcher, RunConfig(seed=11, timeout_s=PATIENCE_S)
+            )
             assert report.score == report.max_score == suite.kata.points + suite.kata.hidden_points, slug
             assert report.status == "pass"
 
@@ -48,7 +52,7 @@ def test_mistakes_are_caught_and_most_are_named(
             wrong = text.replace(mistake.right, mistake.wrong)
             suite = found[mistake.kata]
             file = solution(adapter, tmp_path, **{mistake.file: wrong}) / suite.kata.answer
-            report = suite.check(file, launcher, RunConfig(seed=11))
+            report = suite.check(file, launcher, RunConfig(seed=11, timeout_s=PATIENCE_S))
             assert report.status == "fail", mistake
             if not any(check.likely for check in report.checks):
                 unsaid.append(mistake.wrong)

@@ -130,6 +130,7 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
     with closing(launcher):
         from grader.author import adapt as adapting
         from grader.catalogue import Catalogue
+        from grader.catalogue.adapters import ADAPTER_FILE
 
         slugs = [Catalogue.discover().resolve_one(id_).slug for id_ in ids]
         for slug in slugs:
@@ -152,11 +153,9 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
         for name, why in fitted.failed.items():
             click.echo(f"  {name}: {escape_controls(why)}")
     click.echo(
-        f"\n{'Written' if any(changed) else 'Nothing new'} in {escape_controls(str(fits[0].adapter.file))}. "
+        f"\n{'Written' if any(changed) else 'Nothing new'} in {escape_controls(str(into / ADAPTER_FILE))}. "
         "Read the lists: a check that your course does ask for, and that fails here, is a fault of the module "
         "next to it."
-        if fits
-        else "It adapts no kata."
     )
 
 

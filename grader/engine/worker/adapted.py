@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from grader.engine.wire.messages import Adapt
 from grader.engine.worker import loader
+from grader.notebooks import keep_lines
 
 HERE = __file__
 """What is raised in this file is raised about the learner's."""
@@ -53,7 +54,7 @@ def load_adapted(
     loader.make_importable(root, given)
     loader.instead[path] = source
     loader.constants.update({os.path.join(root, file): adapt.given for file in adapt.theirs})
-    loader.keep_lines(path, importlib.util.decode_source(source))
+    keep_lines(path, importlib.util.decode_source(source))
     theirs = Theirs(list(_imported(root, adapt.theirs)))
     full = f"{loader.PACKAGE}.{name}"
     module = types.ModuleType(full)
@@ -91,12 +92,13 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
         """
 
         build: Callable[..., nn.Module]
+        module: nn.Module
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__()
-            module = self.build(*args, **kwargs)
             # Not registered: its parameters are those of this module.
-            object.__setattr__(self, "module", module)
+            object.__setattr__(self, "module", self.build(*args, **kwargs))
+            module = self.module
             own = dict(module.named_parameters())
             places = parameters.get(type(self).__name__, {})
             self._pieces: dict[str, list[tuple[str, int, int]]] = {}
@@ -142,7 +144,7 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
             )
 
         def _apply(self, *args: Any, **kwargs: Any) -> Any:
-            self.module._apply(*args, **kwargs)
+            self.module._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
             return super()._apply(*args, **kwargs)
 
         def train(self, mode: bool = True) -> Any:
