@@ -117,7 +117,7 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
 
     SOLUTION is a folder as learners hand it in. What is not there yet of an adapter, adapt.toml and a module for the
     kata, is written for you to change. Then the solution goes through all checks, and those that it fails are listed as
-    `not_asked`. Read the list: what is in it is held of nobody.
+    `not_asked`. Read the list: nothing in it is asked of anybody.
 
     \b
     Example:
@@ -358,7 +358,7 @@ def mistake(id_: str, name: str) -> None:
     click.echo(found.text, nl=False)
 
 
-@pack.command("held", short_help="List what each check of a kata rests on: the words that ask for it.")
+@pack.command("asked", short_help="List what each check of a kata rests on: the words that ask for it.")
 @click.argument("id_", metavar="ID", shell_complete=complete_id)
 @json_option
 def list_requirements(id_: str, as_json: bool) -> None:
@@ -366,7 +366,7 @@ def list_requirements(id_: str, as_json: bool) -> None:
 
     \b
     Example:
-      kata pack held masks
+      kata pack asked masks
     """
     from grader.author.requirements_trace import rows
     from grader.catalogue import Catalogue
@@ -377,7 +377,7 @@ def list_requirements(id_: str, as_json: bool) -> None:
         infos = suites[kata.slug].infos()
     found = [{"check": title, "file": file, "words": words} for title, file, words in rows(kata, infos)]
     if as_json:
-        print_json({"kata": kata.slug, "held": found})
+        print_json({"kata": kata.slug, "asked": found})
         return
     for row in found:
         console().print(f"{row['file']:<24}  {row['check']}", style="bold", highlight=False)

@@ -126,7 +126,8 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
             home.register_parameter(last, nn.Parameter(value.clone()))
 
         def _theirs_now(self) -> dict[str, Tensor]:
-            ours, offsets, found = dict(self.named_parameters()), {}, {}
+            ours, found = dict(self.named_parameters()), {}
+            offsets: dict[str, int] = {}
             for theirs, pieces in self._pieces.items():
                 rows = []
                 for name, first, last in sorted(pieces, key=lambda piece: piece[1]):
@@ -145,7 +146,7 @@ def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
 
         def _apply(self, *args: Any, **kwargs: Any) -> Any:
             self.module._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
-            return super()._apply(*args, **kwargs)
+            return super()._apply(*args, **kwargs)  # type: ignore[no-untyped-call]
 
         def train(self, mode: bool = True) -> Any:
             self.module.train(mode)
