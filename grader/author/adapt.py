@@ -69,7 +69,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
     Raises:
         PackError: an adapter names what the solution does not have, or nothing of it runs.
     """
-    asked = []
+    whole = []
     for kata in katas:
         assert kata.adapter is not None
         adapter = replace(
@@ -78,8 +78,8 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
             solution=solution / kata.adapter.answer,
         )
         _demand_names(adapter, solution)
-        asked.append(structs.replace(kata, adapter=adapter))
-    with suites_of(asked, hidden=True) as suites:
+        whole.append(structs.replace(kata, adapter=adapter))
+    with suites_of(whole, hidden=True) as suites:
         return [
             _fitted(
                 kata,
@@ -90,7 +90,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
                     for seed in range(SEEDS)
                 ],
             )
-            for kata in asked
+            for kata in whole
         ]
 
 
@@ -139,8 +139,8 @@ def _why(check: CheckReport) -> str:
     # Deep lines are the arguments of what was called.
     lines = [line.strip() for line in (check.message or "").splitlines() if not line.startswith(" " * 8)]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
-    told = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
-    return next(iter(told), check.status)[:110]
+    reasons = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
+    return next(iter(reasons), check.status)[:110]
 
 
 def _demand_names(adapter: Adapter, solution: Path) -> None:
@@ -212,7 +212,9 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
                 f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}."
             )
     if not katas:
-        raise UsageError(f"{folder}: there is no {ADAPTER_FILE}.", "Begin one: kata pack adapt SOLUTION --kata ID")
+        raise UsageError(
+            f"{folder}: there is no {ADAPTER_FILE}.", "Begin one: kata pack adapt SOLUTION --kata ID"
+        )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
 

@@ -31,7 +31,9 @@ def test_solution_has_full_marks(
     handed_in = solution(adapter, tmp_path)
     with suites(adapter, monkeypatch) as found:
         for slug, suite in found.items():
-            report = suite.check(handed_in / suite.kata.answer, launcher, RunConfig(seed=11, timeout_s=PATIENCE_S))
+            report = suite.check(
+                handed_in / suite.kata.answer, launcher, RunConfig(seed=11, timeout_s=PATIENCE_S)
+            )
             assert report.score == report.max_score == suite.kata.points + suite.kata.hidden_points, slug
             assert report.status == "pass"
 

@@ -252,7 +252,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         why = [f"  {clean(error.why)}"] if error.why else []
         return Outcome("skipped", [f"skipped: first {error.first}; then this can be checked", *why])
     if isinstance(error, SubmissionRaised):
-        # Python itself refuses a call whose arguments do not fit: that is no fault of the line that calls.
+        # Python itself refuses a call whose arguments do not fit: the line that calls is not at fault.
         if error.shim is not None and not is_refused_call(error):
             at = f"{error.shim.file}, line {error.shim.line}"
             return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True, raised_at=clean(at))
