@@ -69,7 +69,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
     Raises:
         PackError: an adapter names what the solution does not have, or nothing of it runs.
     """
-    adapted = []
+    whole = []
     for kata in katas:
         assert kata.adapter is not None
         adapter = replace(
@@ -78,8 +78,8 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
             solution=solution / kata.adapter.answer,
         )
         _demand_names(adapter, solution)
-        adapted.append(structs.replace(kata, adapter=adapter))
-    with suites_of(adapted, hidden=True) as suites:
+        whole.append(structs.replace(kata, adapter=adapter))
+    with suites_of(whole, hidden=True) as suites:
         return [
             _fitted(
                 kata,
@@ -90,7 +90,7 @@ def fit(katas: Sequence[Kata], solution: Path, launcher: Launcher) -> list[Fit]:
                     for seed in range(SEEDS)
                 ],
             )
-            for kata in adapted
+            for kata in whole
         ]
 
 
@@ -139,8 +139,8 @@ def _why(check: CheckReport) -> str:
     # Deep lines are the arguments of what was called.
     lines = [line.strip() for line in (check.message or "").splitlines() if not line.startswith(" " * 8)]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
-    shown = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
-    return next(iter(shown), check.status)[:110]
+    reasons = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
+    return next(iter(reasons), check.status)[:110]
 
 
 def _demand_names(adapter: Adapter, solution: Path) -> None:

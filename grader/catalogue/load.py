@@ -99,14 +99,14 @@ def _adapted(kata: Kata, adapter: Adapter) -> Kata:
     lacking = {check.name for body in (visible, hidden) for check in checks_asking(body, rest)}
     adapter = replace(adapter, lacking=frozenset(lacking))
 
-    def counted(body: list[ast.stmt], points: float) -> float:
+    def points_left(body: list[ast.stmt], points: float) -> float:
         return points - sum(check.points for check in marked_checks(body) if check.name in adapter.not_asked)
 
     return structs.replace(
         kata,
         adapter=adapter,
-        points=counted(visible, kata.points),
-        hidden_points=counted(hidden, kata.hidden_points),
+        points=points_left(visible, kata.points),
+        hidden_points=points_left(hidden, kata.hidden_points),
         preload=(*kata.preload, *adapter.requires),
     )
 

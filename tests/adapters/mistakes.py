@@ -121,7 +121,12 @@ MISTAKES = {
         ),
         Mistake("decoder-layer", _SUBLAYERS, "self.mha(n, y, y, key", "self.mha(n, n, n, key"),
         Mistake("translator", _SEARCH, "torch.where(done[..., None], stay, logp)", "logp"),
-        Mistake("translator", _SEARCH, "done.gather(1, parent) | (token == eos)", "token == eos"),
+        Mistake(
+            "translator",
+            _SEARCH,
+            "logp.topk(min(beam_width, vocab), dim=-1)",
+            "(t.expand(-1, min(beam_width, vocab)) for t in logp.max(dim=-1, keepdim=True))",
+        ),
         Mistake("translator", _SEARCH, "scores[..., None] + torch.where", "torch.where"),
     ),
     "cs231n-a3": (

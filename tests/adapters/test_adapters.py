@@ -352,7 +352,7 @@ def test_pack_adapt_begins_and_lists(
         shim.read_text().replace("theirs.Layer", "theirs.Block").replace("theirs.other", "theirs.times")
     )
     out = kata("pack", "adapt", str(course.solution)).done().out
-    assert "thing: 1 checks hold, 2 of 4 points; 2 are not required" in out
+    assert "thing: 1 checks hold, 2 of 4 points; 2 are not asked" in out
     assert 'not_asked = ["test_layer", "test_other"]' in (folder / "adapt.toml").read_text()
     again = (folder / "adapt.toml").read_text()
     assert "Nothing new" in kata("pack", "adapt", str(course.solution)).done().out

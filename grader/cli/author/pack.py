@@ -148,8 +148,8 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
         )
         return
     for fitted in fits:
-        held = f"{fitted.passed} checks hold, {fitted.points:g} of {fitted.most:g} points"
-        click.echo(f"{fitted.kata.slug}: {held}; {len(fitted.failed)} are not required")
+        counts = f"{fitted.passed} checks hold, {fitted.points:g} of {fitted.most:g} points"
+        click.echo(f"{fitted.kata.slug}: {counts}; {len(fitted.failed)} are not asked")
         for name, why in fitted.failed.items():
             click.echo(f"  {name}: {escape_controls(why)}")
     click.echo(

@@ -40,7 +40,7 @@ from grader.notebooks import (
 )
 
 instead: dict[str, bytes] = {}
-"""What files hold for whoever imports them, by path, where that is not what is saved."""
+"""What an import gets of a file, by path, where that is not what is saved."""
 constants: dict[str, dict[str, str]] = {}
 """Texts that take the place of what a file assigns to such names, by path."""
 left_out: dict[str, str] = {}
