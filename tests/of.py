@@ -30,6 +30,7 @@ TESTS = {
     "grader/devices.py": "host timing",
     "grader/errors.py": "cli",
     "grader/extras/cluster": "extras/cluster",
+    "grader/extras/colab": "extras/colab",
     "grader/extras/desk": "extras/desk",
     "grader/extras/environments": "extras/environments",
     "grader/extras/mcp": "extras/mcp",

@@ -80,7 +80,7 @@ def main() -> None:
     if memory() < chosen.least * 1e9:
         text = (
             f"<p>This machine has {memory() / 1e9:.1f} GB of memory; a kernel with torch needs {chosen.least:g}. "
-            "Choose larger hardware in the Space's settings, or <b>duplicate</b> it. Nothing you wrote is lost.</p>"
+            "Choose larger hardware in the settings of the Space, or duplicate it. Nothing that you wrote is lost.</p>"
         )
         PAGES.mkdir(exist_ok=True)
         (PAGES / "index.html").write_text(page("Not enough memory", text), encoding="utf-8")

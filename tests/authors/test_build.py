@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import DISTRIBUTION
+from grader import DISTRIBUTION, __version__
 from grader.author.build import build
 from grader.catalogue import load_pack
 from grader.errors import PackError
@@ -41,7 +41,7 @@ def test_learners_get_everything_but_the_solutions(course: Path, tmp_path: Path)
     assert not [name for name in inside if "solutions" in name or "mutants" in name or "hidden" in name]
     with zipfile.ZipFile(learner.path) as opened:  # `kata` is somebody else's project
         (metadata,) = (opened.read(name).decode() for name in inside if name.endswith("/METADATA"))
-    assert f"Requires-Dist: {DISTRIBUTION}\n" in metadata
+    assert f"Requires-Dist: {DISTRIBUTION}>={__version__}\n" in metadata
     instructor = names(build(pack, tmp_path / "dist", "instructor").path)
     assert f"kata_pack_course_instructor/{SOLUTION}/hidden_checks.py" in instructor
     assert {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import __version__
 from grader.catalogue import Catalogue, load_pack
 from grader.catalogue import catalogue as module
 from grader.errors import KataError, PackError, UsageError
@@ -164,6 +165,40 @@ def test_packs_come_from_what_is_installed(
     pack.rename(package / "pack")
     monkeypatch.syspath_prepend(site)
     assert [found.name for found in Catalogue.discover().packs] == ["numbers"]
+
+
+def test_an_installed_pack_takes_the_place_of_the_built_in_one_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the instructors' wheel of Kata's own pack does, which brings the solutions."""
+    builtin = shutil.copytree(TINY, tmp_path / "kata" / "katas")
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: builtin)
+    site = tmp_path / "site-packages"
+    install(site, "kata_tiny.katas")
+    own = shutil.copytree(TINY, site / "kata_tiny" / "katas")
+    monkeypatch.syspath_prepend(site)
+    assert [found.root for found in Catalogue.discover().packs] == [own]
+
+
+@pytest.mark.parametrize(("needed", "refused"), [("99.0", True), ("0.0.1", False), (__version__, False)])
+def test_a_pack_that_a_newer_kata_built_is_refused_by_name(
+    needed: str, refused: bool, pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.catalogue.catalogue.builtin_folder", lambda: None)
+    site = tmp_path / "site-packages"
+    install(site, "kata_numbers.pack")
+    (site / "letters-1.0.dist-info" / "METADATA").write_text(
+        f"Name: letters\nRequires-Dist: tensor-kata>={needed}\n"
+    )
+    (site / "kata_numbers").mkdir()
+    pack.rename(site / "kata_numbers" / "pack")
+    monkeypatch.syspath_prepend(site)
+    if not refused:
+        assert [found.name for found in Catalogue.discover().packs] == ["numbers"]
+        return
+    with pytest.raises(PackError, match=r"this pack needs tensor-kata 99\.0 or newer; here is") as caught:
+        Catalogue.discover()
+    assert "pip install --upgrade tensor-kata" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("value", ["no_such_package", "email.mime"])

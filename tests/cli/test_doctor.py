@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import resource
 import sys
 import tomllib
@@ -156,7 +157,8 @@ def test_it_answers_where_torch_does_not_load(folder: Path) -> None:
 def test_what_was_tried_is_what_is_promised_and_what_was_not_is_in_a_matrix() -> None:
     root = Path(__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    assert project["classifiers"] == [f"Programming Language :: Python :: {TRIED['Python']}"]
+    versions = [name for name in project["classifiers"] if re.search(r"Python :: \d+\.\d+$", name)]
+    assert versions == [f"Programming Language :: Python :: {TRIED['Python']}"]
     assert f"with Python {TRIED['Python']} and torch {TRIED['torch']}" in (root / "README.md").read_text()
     job = yaml.safe_load((root / ".github/workflows/versions.yml").read_text())["jobs"]["quick"]
     matrix = job["strategy"]["matrix"]

@@ -155,15 +155,13 @@ def test_whole_numbers_of_model_answers() -> None:
 
 def test_hours_in_readme_are_those_of_the_katas() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    hours = {
-        unit: float(shown)
-        for unit, shown in re.findall(r"^\| (9\.\d) [^|]+\|[^|]+\| ([\d.]+) \|$", text, re.M)
-    }
+    row = re.compile(r"^\| (9\.\d) [^|]+\|[^|]+\| (?:(\d+) h ?)?(?:(\d+) min )?\|$", re.M)
+    shown = {unit: 60 * int(hours or 0) + int(rest or 0) for unit, hours, rest in row.findall(text)}
     minutes = {
-        unit: sum(kata["minutes"] for kata in DATA if kata["number"].startswith(unit)) for unit in hours
+        unit: sum(kata["minutes"] for kata in DATA if kata["number"].startswith(unit)) for unit in shown
     }
     assert sum(minutes.values()) == sum(kata["minutes"] for kata in DATA)
-    assert {unit: round(4 * total / 60) / 4 for unit, total in minutes.items()} == hours
+    assert minutes == shown
     assert f"lists all {len(DATA)} katas" in text
 
 
