@@ -113,7 +113,7 @@ def test_percent_of_what() -> None:
 def test_free_days_cost_nothing_and_those_after_them_do(free: int, taken: float) -> None:
     policy = LatePolicy(percent_per_day=10)
     late = lateness(DUE, DUE + timedelta(days=3), policy, score=10, max_score=10, free_days=free)
-    assert late == (3.0, taken)
+    assert late[:2] == (3.0, taken)
 
 
 def test_a_policy_that_says_nothing_gives_no_days_and_takes_none() -> None:
@@ -220,3 +220,19 @@ def test_what_is_revoked_might_as_well_not_be_there(graded: float, some: list[Po
 def test_an_override_forgets_what_was(one: float, other: float, some: list[PointsChange]) -> None:
     final = [*some, decision("override", 5)]
     assert final_score(one, 0.0, final) == final_score(other, 0.0, final) == (5.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        (timedelta(seconds=20), "1 minute late: 1 day begun, 10 %"),
+        (timedelta(minutes=6), "6 minutes late: 1 day begun, 10 %"),
+        (timedelta(hours=2, minutes=30), "2.5 hours late: 1 day begun, 10 %"),
+        (timedelta(days=1, hours=1), "1.04 days late: 2 days begun, 20 %"),
+        (timedelta(days=9), "9 days late: 9 days begun, 50 %"),
+    ],
+)
+def test_lateness_says_what_was_charged_and_why(later: timedelta, words: str) -> None:
+    policy = LatePolicy(percent_per_day=10, most_percent=50)
+    assert lateness(DUE, DUE + later, policy, score=10, max_score=10).words == words
+    assert lateness(DUE, DUE + later, LatePolicy(), score=10, max_score=10).words == words.partition(":")[0]

@@ -130,7 +130,7 @@ def test_lateness_and_peoples_words_explain_the_score(tmp_path: Path) -> None:
     page, markdown = both(tmp_path, own, by_hand)
     for told in (page, markdown):
         assert "10 by the checks" in told
-        assert "1.2 days late: \N{MINUS SIGN}2.5" in told
+        assert "1.25 days late: \N{MINUS SIGN}2.5" in told
         assert "adjusted: +1" in told
         assert "a fine proof" in told
         assert "set to 9" in told

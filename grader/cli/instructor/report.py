@@ -119,7 +119,7 @@ def _written(book: Gradebook, options: ReportOptions, origins: dict[str, list[st
     with console(stderr=True).status("") as line:
         return write_report(
             _noting(book.rows(katas=katas), origins, lambda done: line.update(f"learners  {done}")),
-            Viewer(book.course, KataTexts(catalogue), book.comments(), bundle, answers),
+            Viewer(book.course, KataTexts(catalogue), book.comments(), bundle, answers, book.nonce),
             options.out,
             built=datetime.now(UTC),
             part=options.part,

@@ -1,9 +1,9 @@
-"""`kata gradebook alias | left | take | choose | extend | rulings | undo | withdraw`: decisions besides points."""
+"""`kata gradebook alias | left | dispute | take | choose | extend | rulings | undo | withdraw`: more than points."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -305,4 +305,29 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 
 
-COMMANDS: tuple[Any, ...] = (alias, left, take, choose, extend, rulings, undo, withdraw)
+@click.command(short_help="Record disputes that learners sent.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.File())
+@with_gradebook
+def dispute(book: Gradebook, files: tuple[TextIO, ...]) -> None:
+    """Record the disputes in FILEs, such as mails, or - for standard input: the lines that feedback has for it.
+
+    The learner adds a reason to the line of a mark; a line that was altered otherwise is refused, and then nothing is
+    recorded. What is recorded already is skipped. The desk lists them on Disputes.
+
+    \b
+    Example:
+      kata gradebook dispute mail.txt
+    """
+    from grader.instructor.gradebook.dispute_lines import read_disputes
+    from grader.instructor.gradebook.events import Dispute
+
+    found = [each for file in files for each in read_disputes(book, file.name, file.read())]
+    known = {(each.learner, each.kata, each.made.comment) for each in book.rulings([Dispute])}
+    new = {(each.learner, each.kata, each.made.comment): each for each in found}
+    for key, each in new.items():
+        if key not in known:
+            print_decision(book.decide(each), f"{each.learner}, {each.kata}: disputed: {each.made.comment}")
+    note(f"{len(new.keys() - known)} recorded, {len(new.keys() & known)} already there")
+
+
+COMMANDS: tuple[Any, ...] = (alias, left, dispute, take, choose, extend, rulings, undo, withdraw)

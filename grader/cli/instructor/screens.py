@@ -357,8 +357,8 @@ def _versions(row: Mark) -> str:
 
 
 def _late(row: Mark) -> str:
-    days = f"{counted(round(row.days_late, 2), 'day')} late"
-    return f"{days}: -{points(row.late_points)}" if row.late_points else days
+    words = row.lateness.words
+    return f"{words}: -{points(row.late_points)}" if row.late_points else words
 
 
 def who(row: Mark) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -68,6 +68,8 @@ ON_A_PAGE = 100
 """Learners that a page of the class lists."""
 LOGGED = 200
 """Decisions that the log shows."""
+MOST_LOGGED = 20_000
+"""Of so many, where it is filtered."""
 TROUBLES = 20
 """Marks that the page of the course lists with the reason why no check could judge."""
 MOST_FILES = 50
@@ -115,6 +117,39 @@ class Filter:
     def is_filtered(self) -> bool:
         """Whether it leaves anybody out."""
         return any((self.status, self.section, self.find, self.only))
+
+
+@dataclass(frozen=True)
+class LogFilter:
+    """What of the log is looked at."""
+
+    learner: str = ""
+    """Words of a name, or their beginnings."""
+    by: str = ""
+    kind: str = ""
+    day: str = ""
+    """As 2026-10-12."""
+
+    KINDS: ClassVar = tuple(sorted(events.TYPES))
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> LogFilter:
+        """Read it from an address."""
+        return cls(**{field.name: given.get(field.name, "").strip()[:200] for field in fields(cls)})
+
+    def __bool__(self) -> bool:
+        """Whether it leaves anything out."""
+        return any((self.learner, self.by, self.kind, self.day))
+
+    def lets(self, entry: LogEntry, name: str) -> bool:
+        """Whether an entry is wanted; `name` is how its learner is called on the page."""
+        there = [*words_in(entry.learner), *words_in(name)]
+        return (
+            all(any(word.startswith(begin) for word in there) for begin in words_in(self.learner))
+            and self.by.casefold() in ("", entry.by.author.casefold())
+            and self.kind in ("", entry.decision.kind if entry.decision is not None else "")
+            and entry.at.startswith(self.day)
+        )
 
 
 Of = tuple[str, str]
@@ -496,17 +531,21 @@ class DeskReader:
         """Return what was decided about a learner's marks, as it is now."""
         return fold(self.book.rulings(ABOUT_HAND_INS, [learner]), lambda _: learner)
 
-    def log(self) -> list[LogEntry]:
-        """Return what was decided last, by everybody, the newest first."""
+    def log(self, wanted: LogFilter | None = None) -> list[LogEntry]:
+        """Return what was decided last, by everybody or as far as it is wanted, the newest first."""
         entries = []
-        for learner, kata, event in self.book.decisions(LOGGED):
+        for learner, kata, event in self.book.decisions(MOST_LOGGED if wanted else LOGGED):
             match event:
                 # One about a pair names the other learner first.
                 case Decided(decision=events.Alike(made=made)) if self.anonymity.hides(kata):
                     event = Decided(event.decision, made.comment)
             word = self.anonymity.pseudonym(learner or "", kata)
-            entries.append(LogEntry(event, self.local_time(event.at), word, kata))
-        return entries
+            entry = LogEntry(event, self.local_time(event.at), word, kata)
+            if wanted is None or wanted.lets(
+                entry, self.anonymity.name(learner or "", kata) if learner else ""
+            ):
+                entries.append(entry)
+        return entries[:LOGGED]
 
     def just(self, number: int | None) -> LogEntry | None:
         """Return a decision that this marker has just made, by its number; None where it no longer stands."""

@@ -29,7 +29,7 @@ from grader.api import (
 from grader.api import TEMPLATES as REPORT
 from grader.extras.desk.actions import ACTIONS, OF_ANSWERS, Form
 from grader.extras.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
-from grader.extras.desk.queries import DeskReader, Filter, MarkPage
+from grader.extras.desk.queries import DeskReader, Filter, LogFilter, MarkPage
 from grader.extras.desk.request_guard import LARGEST
 from grader.extras.desk.sheets import Sheets
 
@@ -135,7 +135,8 @@ class Desk:
         return self._page("disputes.html", threads=self.reader.disputes(), **more)
 
     def _log(self, query: Mapping[str, str], **more: Any) -> str:
-        return self._page("log.html", events=self.reader.log(), **more)
+        wanted = LogFilter.of(query)
+        return self._page("log.html", events=self.reader.log(wanted), wanted=wanted, **more)
 
     def _problems(self, query: Mapping[str, str], **more: Any) -> str:
         return self._page("problems.html", problems=self.reader.problems(), **more)

@@ -22,6 +22,7 @@ from grader.instructor.lms import times_of
 from grader.instructor.lms.moodle import time_in_words
 from grader.instructor.lms.person import Found
 from grader.instructor.lms.system import Times
+from grader.words import counted
 
 DAY = timedelta(days=1)
 _PLACES = 6
@@ -57,6 +58,24 @@ class Lateness(NamedTuple):
     """Past the due date; 0 within the grace time."""
     points: float
     """Taken, from 0 to the score."""
+    begun: int = 0
+    """So many days are charged for, where that takes points."""
+    percent: float = 0.0
+    """What that takes, of the points earned or possible."""
+
+    @property
+    def words(self) -> str:
+        """How late, and why that costs what it costs: `6 minutes late: 1 day begun, 10 %`."""
+        minutes = max(1, round(self.days * 24 * 60))
+        if minutes < 60:
+            span = counted(minutes, "minute")
+        elif self.days < 1:
+            span = counted(round(self.days * 24, 1), "hour")
+        else:
+            span = counted(round(self.days, 2), "day")
+        return f"{span} late" + (
+            f": {counted(self.begun, 'day')} begun, {self.percent:g} %" if self.percent else ""
+        )
 
 
 ON_TIME = Lateness(0.0, 0.0)
@@ -97,7 +116,8 @@ def lateness(
     whole = score if policy.of == "earned" else max_score
     # Never more than was earned: the penalty may be a share of the maximum.
     points = min(max(0.0, score), whole * percent / 100)
-    return Lateness(round(days, _PLACES), round(max(0.0, points), _PLACES))
+    taken = round(max(0.0, points), _PLACES)
+    return Lateness(round(days, _PLACES), taken, *((charged, percent) if taken else ()))
 
 
 def _days_on_clock(due: datetime, submitted: datetime, zone: tzinfo) -> float:

@@ -79,7 +79,8 @@ def failure_of(book: Gradebook, attempt: int, report: KataReport) -> FailedHandI
     """Return how a hand-in that does not pass fails."""
     wrong = failures(report)
     first = wrong[0] if wrong else None
-    what = (first.likely or first.message or first.name) if first else (report.message or report.status)
+    # A claim says what is wrong; the first line of a message says only what was called.
+    what = (first.likely or first.name) if first else (report.message or report.status)
     return FailedHandIn(
         _digest(_likeness(book, attempt, report)),
         next((line for line in what.splitlines() if line.strip()), ""),

@@ -16,6 +16,7 @@ from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.dispute_lines import dispute_line
 from grader.instructor.gradebook.events import AboutMark, Provenance
 from grader.instructor.gradebook.row_types import NEWER, Mark, WrittenScore
 from grader.instructor.gradebook.written_answers import WITHDRAWN, WrittenAnswer, earned, written_in_short
@@ -138,6 +139,8 @@ class Viewer:
     """Returns what an attempt graded, as far as it can be read."""
     answers: Callable[[Mark], Sequence[WrittenAnswer]] = lambda mark: ()
     """Returns what somebody wrote for a kata, with its marks and how it is marked."""
+    secret: bytes = b""
+    """Of the gradebook: the lines by which learners dispute a mark are made with it."""
     full: bool = False
     """Everything, for an instructor. A learner sees of hidden checks the number, the points and the aspects; no seed,
     no path; remarks on the code once the kata is released, disputes always, and never who wrote something."""
@@ -266,6 +269,12 @@ class Viewer:
             found.append(RemarkView(place, code, *self._statement(remark.made)))
         return found
 
+    def dispute_line(self, mark: Mark) -> str:
+        """Return the line by which the learner disputes a mark; empty where nothing was handed in."""
+        if self.full or not self.secret or not mark.handed_in or mark.attempt is None:
+            return ""
+        return dispute_line(self.secret, mark.learner, mark.kata, mark.attempt)
+
     def disputes(self, mark: Mark) -> list[DisputeView]:
         """Return what the learner contested, and what people said to it."""
         found = []
@@ -379,10 +388,8 @@ def _answer(answer: WrittenAnswer) -> AnswerView:
 def _late(mark: Mark) -> Change:
     if mark.late_by and not mark.days_late:
         return Change(f"late? {mark.late_by} marks it late, and its time is not known: no points deducted")
-    amount, unit = (mark.days_late, "day") if mark.days_late >= 1 else (mark.days_late * 24, "hour")
-    number = f"{amount:.1f}".removesuffix(".0")
     taken = f"{MINUS}{points(mark.late_points)}" if mark.late_points else "no points deducted"
-    return Change(f"{number} {unit if number == '1' else unit + 's'} late: {taken}")
+    return Change(f"{mark.lateness.words}: {taken}")
 
 
 def when(moment: datetime | None, course: Course) -> str | None:

@@ -61,7 +61,18 @@ bank?.addEventListener("keydown", (event) => {
 });
 const hit = document.querySelector(".code tr.hit");
 if (hit && !location.hash) hit.closest(".code").scrollTop = hit.offsetTop - 48; // two lines above it stay in sight
+// What somebody has typed and not sent: a shortcut that leads away would lose it.
+const unsent = (target) =>
+  [...document.querySelectorAll("main textarea, main input:not([type]), main input[type=text]")].find(
+    (field) => field.form?.method === "post" && field.form !== target.form && field.value !== field.defaultValue,
+  );
+const leads = (target) => target.matches("a[href], button, input[type=submit]");
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form && typing(event.target)) {
+    event.preventDefault();
+    if (!leaving) event.target.form.requestSubmit();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (typing(event.target)) {
     if (event.key === "Escape") event.target.blur();
@@ -78,6 +89,16 @@ document.addEventListener("keydown", (event) => {
   if (!target) return;
   event.preventDefault();
   if (isEarly(event)) return;
+  const field = leads(target) && unsent(target);
+  if (field) {
+    field.closest("details")?.setAttribute("open", "");
+    field.setCustomValidity("This is not sent yet. Ctrl+Enter sends it; empty it to go on without.");
+    field.addEventListener("input", () => field.setCustomValidity(""), { once: true });
+    field.reportValidity();
+    field.setCustomValidity("");
+    field.focus();
+    return;
+  }
   if (target.matches("details")) {
     target.open = true;
     target.querySelector("input:not([type=hidden]), textarea, select").focus();

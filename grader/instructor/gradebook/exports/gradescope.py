@@ -13,7 +13,7 @@ from grader.instructor.gradebook.exports.tables import comments
 from grader.instructor.gradebook.row_types import Mark, WrittenScore, by_learner
 from grader.report.json_text import json_text
 from grader.report.report import CheckReport
-from grader.report.style import DEDUCTED, points
+from grader.report.style import DEDUCTED
 
 if TYPE_CHECKING:
     from grader.instructor.gradebook.course import Course
@@ -133,7 +133,7 @@ def _summary(row: Mark) -> str:
     """Return a kata in a line: `9.3.1 masks: 8/10, 2 days late: -1, (+2) the third check was ours to mend`."""
     parts = [f"{row.number} {row.kata}: {number(row.score)}/{number(row.max_score)}"]
     if row.late_points:
-        parts.append(f"{points(row.days_late)} days late: -{number(row.late_points)}")
+        parts.append(f"{row.lateness.words}: -{number(row.late_points)}")
     if comment := comments(row):
         parts.append(comment)
     if row.report.message:
