@@ -237,7 +237,8 @@ def test_promises(submission, draw):
     """in every dtype, by name, in any memory order: the result is that of these arguments, which stay as they were
 
     > Arguments are left as they were and need not be contiguous in memory.
-    > Results have the dtype of what was given
+    > A function of no module
+    > returns the dtype of its inputs
     > reach every parameter, and every argument of floating-point numbers, that a result depends on.
     """
     a, b = draw.normal(row=4), draw.normal(column=3)

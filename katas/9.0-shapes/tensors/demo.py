@@ -7,7 +7,7 @@ import time
 import torch
 from torch import Tensor
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, table
+from grader.learner.demos.exhibits import Exhibit, bars, choice, heatmap, panel, question, table
 
 try:
     from mine import masked_mean, outer_compare, pick, split_heads
@@ -36,7 +36,7 @@ IDS, ROWS, WIDTH = 20_000, 1000, 32
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_comparisons(), _heads(), _means(), _loop_or_index()]
+    return [_comparisons(), _heads(), _means(), _loop_or_index(), _question()]
 
 
 def _comparisons() -> Exhibit:
@@ -125,4 +125,14 @@ def _loop_or_index() -> Exhibit:
         ["way", "shape", "milliseconds"],
         [[name, str(list(shape)), round(1000 * seconds, 2)] for name, (seconds, shape) in spent.items()],
         note=f"Here the loop took {loop / index:,.0f} times as long as all ids at once.",
+    )
+
+
+def _question() -> Exhibit:
+    return question(
+        "A head is cut out of [T, D] by one straight reshape to [H, T, D/H]. Of how many positions does the first head "
+        "hold numbers, if it should hold two columns of every position?",
+        seen="Six columns in three heads: which cell comes from which column",
+        answer="Of the first ones alone: a reshape reads row by row, so head 0 takes all columns of the first position "
+        "before it comes to the second.",
     )

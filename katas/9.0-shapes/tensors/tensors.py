@@ -4,6 +4,9 @@ B is the batch size, T the length of the sequence, D the width of a vector, H th
 for any number of axes, also none. None of these functions needs a loop.
 
 Reference: Harris et al. 2020 (arXiv:2006.10256), broadcasting and indexing by arrays.
+
+First step: `outer_compare`, as the lesson says under that heading; `kata check tensors -k test_outer` then
+shows that it is right.
 """
 
 from __future__ import annotations

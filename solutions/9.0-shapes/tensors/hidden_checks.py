@@ -81,3 +81,4 @@ def test_heads_contract(submission, reference, draw):
         Part("shift_right", outputs=["shifted"]).expect_values(
             submission, reference, draw, [{"tokens": tokens, "start": draw.size(0, 50_000)}]
         )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -55,3 +55,4 @@ def _expect_ids(ids: Tensor, size: int) -> None:
     outside = ids[(ids < 0) | (ids >= size)]
     if outside.numel():
         raise ValueError(f"id {int(outside[0])} is outside the table: ids go from 0 to {size - 1}")
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -52,3 +52,4 @@ def shift_right(tokens: Tensor, start: int) -> Tensor:
     rolled = tokens.roll(1, dims=1)
     rolled[:, 0] = start
     return rolled
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

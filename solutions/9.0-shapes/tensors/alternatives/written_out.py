@@ -61,3 +61,4 @@ def shift_right(tokens: Tensor, start: int) -> Tensor:
     shifted = torch.full(tokens.shape, start, dtype=tokens.dtype, device=tokens.device)
     shifted[:, 1:] = tokens[:, :-1]
     return shifted
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

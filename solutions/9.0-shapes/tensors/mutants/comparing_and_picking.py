@@ -158,3 +158,4 @@ mistake(
     "your pick cuts the gradient off, so a table of embeddings never learns; it should index the table itself",
     pick="table[ids] -> table.detach()[ids]",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

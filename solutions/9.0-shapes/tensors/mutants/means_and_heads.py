@@ -171,3 +171,4 @@ mistake(
     "your column of start is float, so the joined tokens become float; ids should stay int64",
     shift_right="torch.full_like(tokens[:, :1], start) -> torch.full_like(tokens[:, :1], start, dtype=torch.float32)",
 )
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

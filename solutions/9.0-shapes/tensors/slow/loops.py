@@ -13,3 +13,4 @@ def pick(table, ids):
     _expect_ids(ids, len(table))
     rows = torch.stack([table[i] for i in ids.flatten().tolist()])
     return rows.reshape(*ids.shape, table.shape[1])
+# kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
