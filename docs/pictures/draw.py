@@ -127,7 +127,7 @@ def screenshot(page: Any, name: str, *, last: str, height: int = 2000) -> None:
     for scheme, path in (("light", HERE / f"{name}.png"), ("dark", HERE / f"{name}-dark.png")):
         page.emulate_media(color_scheme=scheme)
         end = page.evaluate("last => document.querySelector(last).getBoundingClientRect().bottom", last)
-        clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": min(end + 16, height)}
+        clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": min(end + 5, height)}
         page.screenshot(path=str(path), clip=clip, full_page=True)
         Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
 
