@@ -154,8 +154,7 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
             click.echo(f"  {name}: {escape_controls(why)}")
     click.echo(
         f"\n{'Written' if any(changed) else 'Nothing new'} in {escape_controls(str(into / ADAPTER_FILE))}. "
-        "Read the lists: a check that your course does ask for, and that fails here, is a fault of the module "
-        "next to it."
+        "Read the lists: a check that your course does ask for and that fails here is a fault of the module next to it."
     )
 
 
