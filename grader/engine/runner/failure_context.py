@@ -65,7 +65,7 @@ class FailureContext:
     id: str = ""
     """The check's function."""
     likely: str = ""
-    """What `kata check` says was likely the mistake: for a viewer that has run all checks."""
+    """What `kata check` says was likely the mistake; set by a caller that has run all checks."""
     frame: types.FrameType | None = field(default=None, init=False)
     """The learner's own: where it raised, or where the wrong value was returned."""
     line: int = field(default=0, init=False)

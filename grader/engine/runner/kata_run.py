@@ -169,7 +169,7 @@ class KataRun:
         return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
 
     def _announce(self, title: str) -> None:
-        """Say what runs now, and how long it may."""
+        """Report what runs now, and how long it may."""
         self.config.watch(title, self.config.timeout_s or self.suite.terms.check_timeout_s)
 
     def _redrawn(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome:

@@ -21,7 +21,7 @@ from grader.engine.host.errors import SubmissionRaised
 from grader.notebooks import placed
 
 Sentence = str | Callable[[re.Match[str], str], str]
-"""What to say, or what makes it from the match and the line that raised."""
+"""The sentence, or what makes it from the match and the line that raised."""
 
 
 def _of_one_number(found: re.Match[str], line: str) -> str:
@@ -147,12 +147,12 @@ def _named_sizes(text: str, call: CallRecord | None) -> str:
         for name, size in (axes_of(value) or {}).items() if is_tensor(value) else ():
             names.setdefault(size, set()).add(name)
     one, other = (int(size) for size in found.groups() if size is not None)
-    words = [
+    sizes = [
         f"{size} is the size of {next(iter(names[size]))}"
         for size in (one, other)
         if len(names.get(size, ())) == 1
     ]
-    return clean(", ".join(words), WHOLE) if words and one != other else ""
+    return clean(", ".join(sizes), WHOLE) if sizes and one != other else ""
 
 
 @dataclass(frozen=True)
@@ -233,18 +233,18 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
         if isinstance(default, ast.Constant) and default.value is None
     }
     for part in ast.walk(function):
-        tested: Sequence[ast.expr] = ()
+        tests: Sequence[ast.expr] = ()
         match part:
             case ast.If(test) | ast.IfExp(test) | ast.While(test):
-                tested = [test]
+                tests = [test]
             case ast.BoolOp(_, values):
-                tested = values
+                tests = values
             case ast.UnaryOp(ast.Not(), operand):
-                tested = [operand]
-        for name in (value.id for value in tested if isinstance(value, ast.Name) and value.id in optional):
+                tests = [operand]
+        for name in (value.id for value in tests if isinstance(value, ast.Name) and value.id in optional):
             yield Written(
                 rf"(?m)^called .*\b{re.escape(name)}=0\b(?!\.)",
-                f"{placed(tested[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
+                f"{placed(tests[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
                 f"`{name} is not None`",
                 certain=True,
             )
