@@ -512,6 +512,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         CHECKS,
         RUBRIC,
         "alternatives",
+        "impossible",
         "mutants",
         "slow",
         TRANSCRIPTS,

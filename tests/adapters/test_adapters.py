@@ -259,7 +259,7 @@ def test_a_learners_file_may_have_the_name_of_the_shim(course: Course) -> None:
 @pytest.mark.parametrize(
     ("change", "line", "words"),
     [
-        (("[katas.thing]", "[katas.think]"), 4, "not a kata that is installed. Did you mean thing"),
+        (("katas.thing", "katas.think"), 4, "not a kata that is installed. Did you mean thing"),
         (('py"]\n', 'py"]\nnot_asked = ["test_scale"]\n'), None, "test_scale"),
         (('py"]\n', 'py"]\nallow = ["optimizer"]\n'), 6, "which thing does not exclude; it excludes nothing"),
         (
@@ -303,7 +303,7 @@ def test_two_adapters_of_one_kata(course: Course, monkeypatch: pytest.MonkeyPatc
 
 def test_a_shim_that_asks_while_it_loads(course: Course) -> None:
     assert (
-        "thing.py, line 1: RuntimeError: a shim asks for theirs.multiply inside its functions"
+        "thing.py, line 1: EarlyUseError: a shim asks for theirs.multiply inside its functions"
         in course.refused(shim=f"theirs.multiply\n{SHIM}")
     )
 

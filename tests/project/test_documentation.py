@@ -100,8 +100,9 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def test_the_readme_begins_where_kata_begins(folder: Path) -> None:
+def test_the_readme_begins_where_kata_begins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In an empty folder both say what to type, and it is the same."""
+    monkeypatch.setenv("COLUMNS", "200")
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     begin = invoke("--json").json["next"]
     assert re.findall(r"(?m)^\$ (kata start .+)$", page) == [begin]

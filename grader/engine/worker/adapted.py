@@ -25,6 +25,10 @@ HERE = __file__
 _PLACE = re.compile(r"(?P<name>[\w.*]+)(?:\[(?P<part>\d+)/(?P<of>\d+)\])?")
 
 
+class EarlyUseError(RuntimeError):
+    """Raised where a shim asks for what is the learner's before that is there."""
+
+
 class LayoutError(AttributeError):
     """Raised where a class of the learner's lacks what the course's layout has, or has it in another shape."""
 
@@ -38,7 +42,7 @@ class Theirs:
 
     def __getattr__(self, name: str) -> Any:
         if not self._loaded:
-            raise RuntimeError(f"a shim asks for theirs.{name} inside its functions, not while it loads")
+            raise EarlyUseError(f"a shim asks for theirs.{name} inside its functions, not while it loads")
         for module in self._modules:
             if hasattr(module, name):
                 return getattr(module, name)

@@ -38,14 +38,17 @@ def describe_raised(error: BaseException, folder: str, shim: str = "") -> messag
         # Of a notebook that cannot be read, the frames would be those of our own reader.
         frames=[] if isinstance(error, UnreadableNotebook) else _frames(error, folder),
         own=_raises_itself(error, folder),
-        shim=_line_of_shim(every, folder, shim),
+        shim=_line_of_shim(error, every, folder, shim),
         hint=bounded(_hint(error, folder), 400),
     )
 
 
-def _line_of_shim(every: list[traceback.FrameSummary], folder: str, shim: str) -> messages.StackFrame | None:
+def _line_of_shim(
+    error: BaseException, every: list[traceback.FrameSummary], folder: str, shim: str
+) -> messages.StackFrame | None:
     """Return the shim's line if no line of the learner's came after it, nor one that raises about theirs."""
-    deciding = [f for f in every if f.filename in (shim, adapted.HERE) or _is_own(f.filename, folder)]
+    ours = (shim,) if isinstance(error, adapted.EarlyUseError) else (shim, adapted.HERE)
+    deciding = [f for f in every if f.filename in ours or _is_own(f.filename, folder)]
     return _stack_frame(deciding[-1], folder) if deciding and deciding[-1].filename == shim else None
 
 
