@@ -406,8 +406,8 @@ def _part_by_part() -> Exhibit:
         rows,
         note=f"Nats a character, after {PART_STEPS} steps each on the same pieces of one text, one seed: differences "
         f"of a few hundredths are noise. The greatest fall comes with: {fallen[0]}. Names are new in every story, so a "
-        "model has to look them up. In one layer there is little for residual connections and norms to do: they "
-        "are for depth (kata demo encoder-layer, kata demo layer-norm).",
+        "model has to look them up. In one layer there is little for residual connections and norms to do: they are "
+        "for depth (kata demo encoder-layer, kata demo layer-norm).",
     )
 
 
