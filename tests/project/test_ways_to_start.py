@@ -6,14 +6,19 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import tomllib
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from grader import __version__
+from grader.extras.environments.environments import base_image
 from tests.conftest import completed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,3 +97,60 @@ def test_what_a_release_is_made_by_is_in_the_sdist() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "hatch_build.py" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert set(project["project"]["dynamic"]) == {"version", "urls"}
+
+
+@pytest.mark.slow
+def test_a_space_without_memory_says_so(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        str(ROOT / "packaging" / "space" / "serve.py"),
+        "--port",
+        str(port),
+        "--least",
+        "1e6",
+    ]
+    with subprocess.Popen(command, env={**os.environ, "HOME": str(tmp_path)}) as served:
+        try:
+            text = wait_for(lambda: page_of(f"http://127.0.0.1:{port}/"), seconds=60)
+        finally:
+            served.kill()
+    assert "GB of memory; a kernel with torch needs 1e+06" in text
+    assert "Nothing that you wrote is lost" in text
+
+
+def page_of(address: str) -> str:
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=10) as answer:
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+def wait_for(ask: Callable[[], str], *, seconds: float) -> str:
+    until = time.monotonic() + seconds
+    while not (found := ask()) and time.monotonic() < until:
+        time.sleep(0.05)  # the server says nothing when it begins to listen
+    return found
+
+
+def test_the_space_begins_with_the_image_of_the_other_bundles() -> None:
+    (base,) = re.findall(
+        r"^FROM (\S+)", (ROOT / "packaging" / "space" / "Dockerfile").read_text(), re.MULTILINE
+    )
+    assert base == base_image("3.11")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+def test_the_logic_of_the_extension() -> None:
+    done = completed(["node", "--test", "test/"], cwd=ROOT / "packaging" / "vscode")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_extension_has_the_version_and_the_licence() -> None:
+    folder = ROOT / "packaging" / "vscode"
+    assert json.loads((folder / "package.json").read_text())["version"] == __version__
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
