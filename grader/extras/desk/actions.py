@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from urllib.parse import parse_qsl
 
 from msgspec.structs import replace
 
@@ -211,13 +212,14 @@ def ignore(desk: DeskReader, form: Form) -> int:
 
 
 def verdict(desk: DeskReader, form: Form) -> int:
-    """Note what somebody has found out about two learners whose hand-ins are alike, in one kata or several."""
-    katas = form.get("katas", "").split()
-    left, right = (desk.anonymity.learner(form.get(side, ""), *katas) for side in ("left", "right"))
-    made = _made(desk, form)
-    return desk.book.decide_together(
-        [events.Alike(learner=left, kata=kata, other=right, made=made) for kata in katas]
-    )
+    """Note what somebody has found out about learners whose hand-ins are alike: two, or all pairs of a cluster."""
+    made, found = _made(desk, form), []
+    every = [dict(parse_qsl(text)) for name, text in form.items() if name.startswith("pair:")]
+    for pair in every or [dict(form)]:
+        katas = pair.get("katas", "").split()
+        left, right = (desk.anonymity.learner(pair.get(side, ""), *katas) for side in ("left", "right"))
+        found += [events.Alike(learner=left, kata=kata, other=right, made=made) for kata in katas]
+    return desk.book.decide_together(found)
 
 
 def _ticked(desk: DeskReader, form: Form) -> list[Problem]:

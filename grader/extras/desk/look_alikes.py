@@ -65,6 +65,8 @@ class LookAlikes:
             self._comparing = False
 
 
+COPY = 0.995
+"""From so large a share of what is its own on, on both sides, a hand-in is a copy of the other."""
 Verdicts = Mapping[tuple[frozenset[str], str], Alike]
 """What stands about two learners and a kata."""
 
@@ -90,6 +92,53 @@ class AlikePair(NamedTuple):
     def open(self) -> list[str]:
         """The katas of which nobody has said anything."""
         return [kata for kata in self.katas if kata not in self.verdicts]
+
+
+def is_copy(pair: Any) -> bool:
+    """Whether two hand-ins are the same but for names and layout: nothing of either is only its own."""
+    return bool(pair.identical) or min(pair.left.share, pair.right.share) >= COPY
+
+
+class Cluster(NamedTuple):
+    """Learners who are connected through pairs that nobody has said anything about."""
+
+    learners: tuple[str, ...]
+    pairs: list[AlikePair]
+
+    @property
+    def katas(self) -> dict[str, list[Any]]:
+        """The open pairs, by kata."""
+        found: dict[str, list[Any]] = {}
+        for alike in self.pairs:
+            for kata in alike.open:
+                found.setdefault(kata, []).append(alike.katas[kata])
+        return found
+
+    @property
+    def copies(self) -> dict[str, int]:
+        """How many of the pairs are copies, by kata."""
+        return {kata: sum(map(is_copy, pairs)) for kata, pairs in self.katas.items()}
+
+
+def clusters(pairs: Iterable[AlikePair]) -> list[Cluster]:
+    """Return open pairs by who is connected through them: those with copies first, then those in most katas."""
+    of: dict[str, Cluster] = {}
+    for alike in pairs:
+        if not alike.open:
+            continue
+        # Each learner is in one: a pair joins what its two are in.
+        parts = {id(of[learner]): of[learner] for learner in alike.learners if learner in of}
+        learners = dict.fromkeys(name for part in parts.values() for name in part.learners)
+        learners |= dict.fromkeys(alike.learners)
+        joined = Cluster(tuple(learners), [pair for part in parts.values() for pair in part.pairs] + [alike])
+        of |= dict.fromkeys(learners, joined)
+    found = list({id(cluster): cluster for cluster in of.values()}.values())
+
+    def first(cluster: Cluster) -> tuple[bool, int, float]:
+        every = [pair for pairs in cluster.katas.values() for pair in pairs]
+        return not any(map(is_copy, every)), -len(cluster.katas), -max(pair.rarity for pair in every)
+
+    return sorted(found, key=first)
 
 
 def alike_pairs(known: Mapping[str, Any], settled: Verdicts) -> list[AlikePair]:

@@ -28,7 +28,7 @@ from grader.api import (
 )
 from grader.api import TEMPLATES as REPORT
 from grader.extras.desk.actions import ACTIONS, OF_ANSWERS, Form
-from grader.extras.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, verdicts
+from grader.extras.desk.look_alikes import SIMILAR, LookAlikes, alike_pairs, clusters, verdicts
 from grader.extras.desk.queries import DeskReader, Filter, LogFilter, MarkPage
 from grader.extras.desk.request_guard import LARGEST
 from grader.extras.desk.sheets import Sheets
@@ -169,7 +169,8 @@ class Desk:
         named = {slug: findings for slug, findings in known().items() if not hides(slug)}
         # Apart: two who are alike in both would be called by their names next to their numbers.
         unnamed = {slug: findings for slug, findings in known().items() if hides(slug)}
-        pairs = [*alike_pairs(unnamed, settled), *alike_pairs(named, settled)]
+        apart = (alike_pairs(unnamed, settled), alike_pairs(named, settled))
+        pairs = [pair for some in apart for pair in some]
         section = None
         if kata is not None and found is not None and not isinstance(found, str):
             here = [pair.katas[slug] for pair in pairs if slug in pair.katas]
@@ -178,6 +179,7 @@ class Desk:
             )
         return self._page(
             "alike.html", katas=[kata.slug for kata in katas], kata=slug, section=section, pairs=pairs, most=PAIRS,
+            clusters=[cluster for some in apart for cluster in clusters(some)], compared=len(known()),
             words=SIMILAR and SIMILAR.WORDS, waits=not done, trouble=found if isinstance(found, str) else None,
             **more,
         )  # fmt: skip

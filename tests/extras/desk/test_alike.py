@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
 
 from grader.catalogue import Catalogue
+from grader.extras.desk.look_alikes import AlikePair, clusters
+from grader.instructor.gradebook import events
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions import Bundle, Submission
 from tests import answers
@@ -81,14 +84,14 @@ def test_a_verdict_is_recorded_once_for_all_katas_and_taken_back(desk: Running) 
     made = desk.ask("POST", "/do/verdict", urlencode({**form, "comment": "talked to, cleared"}))
     assert made.status == 303
     page = compared(desk)
-    assert ("Pairs to look at: 1" in page, "Settled: 1" in page) == (True, True)
+    assert ("To look at: 1" in page, "Settled: 1" in page) == (True, True)
     assert [one.split(" : ")[0] for one in listed(page)] == ["Cy Day and Dan Kay", "Ada Lovelace and Bob Roe"]
     assert listed(page)[1].count("talked to, cleared") >= 2
     assert "talked to, cleared" in desk.mark("bob", "masks")
     number = made.headers["location"].rpartition("just=")[2].partition("&")[0]
     undone = {"number": number, "comment": "not yet", "back": "/alike"}
     assert desk.ask("POST", "/do/withdraw", urlencode(undone)).status == 303
-    assert "Pairs to look at: 2" in compared(desk)
+    assert "To look at: 2" in compared(desk)
 
 
 @pytest.mark.nightly
@@ -107,3 +110,50 @@ def test_pairs_and_identical_files_lead_to_what_was_handed_in(desk: Running) -> 
         shown = desk.ask("GET", f"/mark?{link.replace('&amp;', '&')}")
         assert shown.status == 200
         assert 'class="file" open' in shown.text
+
+
+@pytest.mark.nightly
+def test_a_cluster_is_one_row_and_gets_one_verdict(desk: Running, tmp_path: Path) -> None:
+    with Gradebook.open(str(tmp_path / "gradebook.sqlite"), create=False) as book:
+        run = book.start_run({})
+        for learner in ("eve", "fay"):
+            files = {"masks.py": OTHER.encode()}
+            given = Submission(learner=learner, kata="masks", bundle=Bundle("masks.py", files))
+            run.record(given, key(given), report(learner, "masks"))
+        run.finish()
+    page = compared(desk)
+    assert "To look at: 2" in page
+    (row,) = (one for one in page.split("<li>") if "A verdict for all 4" in one)
+    assert "6 pairs, 6 copies" in row
+    form = dict(re.findall(r'name="(pair:\d)" value="([^"]*)"', row))
+    assert len(form) == 6
+    form = {name: value.replace("&amp;", "&") for name, value in form.items()}
+    made = desk.ask("POST", "/do/verdict", urlencode({**form, "comment": "copied", "back": "/alike"}))
+    assert made.status == 303
+    assert "To look at: 1" in compared(desk)
+    with Gradebook.open(str(tmp_path / "gradebook.sqlite"), create=False) as book:
+        assert len(book.standing(events.Alike)) == 6
+
+
+def pair(left: str, right: str, *katas: str, share: float = 0.5, rarity: float = 40.0) -> AlikePair:
+    side = SimpleNamespace(share=share)
+    found = SimpleNamespace(left=side, right=side, rarity=rarity, identical=False)
+    return AlikePair((left, right), dict.fromkeys(katas, found), {})
+
+
+def test_clusters_are_who_is_connected_copies_first() -> None:
+    found = clusters(
+        [
+            pair("a", "b", "x", "y"),
+            pair("c", "d", "x", rarity=90.0),
+            pair("e", "f", "x", share=1.0),
+            pair("b", "g", "x"),
+            pair("g", "h", "x"),
+            pair("d", "h", "y"),
+        ]
+    )
+    assert [sorted(cluster.learners) for cluster in found] == [["e", "f"], ["a", "b", "c", "d", "g", "h"]]
+    assert [len(cluster.pairs) for cluster in found] == [1, 5]
+    assert found[0].copies == {"x": 1}
+    settled = AlikePair(("a", "b"), {"x": None}, {"x": None})  # type: ignore[dict-item]
+    assert clusters([settled]) == []
