@@ -65,7 +65,8 @@ def load_pack(folder: Path) -> Pack:
     # A submission is recognised by its file's name, wherever it lies.
     _refuse_twice(katas, lambda kata: kata.module, "module", lambda kata: kata.folder / KATA_FILE)
     _check_after(pack)
-    known = [name for item in (*units, *katas) for name in (item.number, item.slug)]
+    items: list[Unit | Kata] = [*units, *katas]
+    known = [name for item in items for name in (item.number, item.slug)]
     if pack.begin and pack.begin not in known:
         raise PackError(
             f"{root / PACK_FILE}: `begin` names {pack.begin}, which is not a unit or kata of this pack."
