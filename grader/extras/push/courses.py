@@ -373,7 +373,7 @@ class MoodleCourse:
             if submission.get("status") == "submitted"
         ]
         teams, members = None, {}
-        if groups := sorted({int(one["groupid"]) for one in handed_in if one.get("groupid")}):
+        if groups := sorted({int(entry["groupid"]) for entry in handed_in if entry.get("groupid")}):
             parameters = {f"groupids[{place}]": number for place, number in enumerate(groups)}
             members = {
                 int(group["groupid"]): [str(user) for user in group["userids"]]

@@ -77,8 +77,8 @@ def _lines(text: str) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 def _code(secret: bytes, learner: str, kata: str, attempt: int) -> str:
     # Prefixed, since the same secret makes other things as well.
-    said = f"dispute {_word(learner)} {kata} {attempt}"
-    return hmac.new(secret, said.encode(), hashlib.sha256).hexdigest()[:24]
+    signed = f"dispute {_word(learner)} {kata} {attempt}"
+    return hmac.new(secret, signed.encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def _word(learner: str) -> str:
