@@ -39,7 +39,7 @@ SILENT_S = 2.0
 """For so long nobody is told what is waited for: most verdicts are there by then."""
 
 
-class Waiting:
+class LongWait:
     """What a terminal shows while katas are checked: which of several it is, and what takes longer than a moment."""
 
     def __init__(self, total: int) -> None:
@@ -68,9 +68,9 @@ class Waiting:
 
 
 @contextmanager
-def waiting(total: int) -> Iterator[Waiting]:
+def waiting(total: int) -> Iterator[LongWait]:
     """Show on a terminal what is waited for while the block runs; elsewhere nothing."""
-    err, shown = console(stderr=True), Waiting(total)
+    err, shown = console(stderr=True), LongWait(total)
     if not (total and err.is_terminal):
         yield shown
         return

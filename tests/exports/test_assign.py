@@ -57,7 +57,7 @@ def test_a_section_an_assignment_or_a_learner_alone(kata: Run, course_folder: Pa
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (("kim", "--section", "C"), "Nobody is in section C"),
+        (("kim", "--section", "C"), "the roster has no such section"),
         (("kim", "week9"), "no assignment week9"),
         (("kim", "positional-encoding"), "Nothing was handed in for positional-encoding"),
         ((" , ",), "Nobody is named"),

@@ -190,6 +190,7 @@ def test_experiments_run_and_print_something(
     kata = KATAS[slug]
     for path in (*places(kata), *(file.parent for file in kata.given)):
         monkeypatch.syspath_prepend(path)
+    monkeypatch.delitem(sys.modules, kata.module, raising=False)  # another test may have read the stub
     before = {*sys.modules}
     try:
         for words, lines in experiments_of(slug):

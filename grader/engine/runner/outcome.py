@@ -27,7 +27,7 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
-from grader.engine.runner.riddles import Written, riddle_of
+from grader.engine.runner.riddles import Likely, riddle_of
 from grader.errors import PackError
 from grader.report.report import WRONG, CheckReport, CheckStatus, Location, Measured
 
@@ -199,7 +199,7 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
-    likely: Callable[[str, str], Written | None] = lambda name, message: None
+    likely: Callable[[str, str], Likely | None] = lambda name, message: None
     """Which lines of it likely bring such a failure about."""
     own_names: Mapping[str, str] = field(default_factory=dict)
     """What learners of a course call functions and classes of the kata."""

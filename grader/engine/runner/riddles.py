@@ -156,7 +156,7 @@ def _named_sizes(text: str, call: CallRecord | None) -> str:
 
 
 @dataclass(frozen=True)
-class Written:
+class Likely:
     """A line that does something which no error tells, and the messages of which it may be the reason."""
 
     words: str
@@ -166,7 +166,7 @@ class Written:
     """Whether it is the reason of such a failure, whatever else may be."""
 
 
-def written_in(parts: Sequence[ast.AST]) -> Iterator[Written]:
+def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
     """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
     cut: set[int] = set()
     for part in parts:
@@ -174,21 +174,21 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Written]:
             case ast.Assign(
                 [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
             ):
-                yield Written(
+                yield Likely(
                     rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
                     f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
                     "nn.Parameter(…) around it makes it a parameter",
                     certain=True,
                 )
             case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
-                yield Written(
+                yield Likely(
                     "(?m)^first difference",
                     f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
                     "repeat_interleave repeats each row (0 0 1 1)",
                 )
             case ast.expr() if _cuts(part) and part.lineno not in cut:
                 cut.add(part.lineno)
-                yield Written(
+                yield Likely(
                     "(?m)^(wrong|no) gradient",
                     f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
                 )
@@ -219,7 +219,7 @@ def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
     return bool(rest) and not ones[0] and all(ones[1:])
 
 
-def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
+def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find where a number that may be left out is tested for its truth, which 0 has not either."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -242,7 +242,7 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
             case ast.UnaryOp(ast.Not(), operand):
                 tests = [operand]
         for name in (value.id for value in tests if isinstance(value, ast.Name) and value.id in optional):
-            yield Written(
+            yield Likely(
                 rf"(?m)^called .*\b{re.escape(name)}=0\b(?!\.)",
                 f"{placed(tests[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
                 f"`{name} is not None`",
@@ -250,9 +250,9 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Written]:
             )
 
 
-def likeliest(found: Sequence[Written], message: str) -> Written | None:
+def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
     """Return what fits a message: what is certain, else what may be the reason; of several two."""
     fitting = [written for written in found if re.search(written.words, message)]
     chosen = [written for written in fitting if written.certain] or fitting
     sentences = list(dict.fromkeys(written.sentence for written in chosen))
-    return Written("", listed(sentences[:2]), chosen[0].certain) if chosen else None
+    return Likely("", listed(sentences[:2]), chosen[0].certain) if chosen else None

@@ -30,7 +30,7 @@ from grader.engine.host.source import (
     read_source,
 )
 from grader.engine.runner.outcome import MessageContext
-from grader.engine.runner.riddles import Written, likeliest, written_in
+from grader.engine.runner.riddles import Likely, likeliest, written_in
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
 LONGEST = 200
@@ -114,7 +114,7 @@ class SourceRemarks:
         self._left = MAX_CODE
         self._settings: list[tuple[str, str, str]] = []
         """The name that a setting is made by, as in `_reads`; what it may explain; the sentence."""
-        self._written: list[tuple[str, Written]] = []
+        self._written: list[tuple[str, Likely]] = []
         """By the name that it is written in: what may be the reason of a failure, without an error that tells."""
         with contextlib.suppress(*UNPARSED):
             self._read(source, required)
@@ -127,7 +127,7 @@ class SourceRemarks:
             found += self._about.get(reached, ())
         return list(dict.fromkeys(found))[:MOST]
 
-    def likely(self, name: str, message: str) -> Written | None:
+    def likely(self, name: str, message: str) -> Likely | None:
         """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
         ran = self._reached(name)
         return likeliest([written for owner, written in self._written if owner in ran], message)

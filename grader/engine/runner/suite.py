@@ -132,7 +132,8 @@ class Suite(Collected):
 
     def _load(self, session: Session, config: RunConfig) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
-        name, seed = str(self.kata.answer), check_seed(config.seed, "load")
+        name = str(session.source.path.relative_to(session.source.root))
+        seed = check_seed(config.seed, "load")
         try:
             try:
                 session.begin(seed, config.timeout_s)

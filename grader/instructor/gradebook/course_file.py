@@ -85,7 +85,7 @@ class CourseFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     ] = {}
 
 
-class Mistake(NamedTuple):
+class CourseMistake(NamedTuple):
     """Something in the file that breaks a rule."""
 
     key: Key
@@ -104,13 +104,13 @@ class CourseText:
         """
         self.path = path
         text, document = read_document(path, UsageError)
-        self.mistakes: list[Mistake] = []
+        self.mistakes: list[CourseMistake] = []
         self.data: CourseFile = self._struct(document, CourseFile, ())
         self._lines = _lines_of_keys(text)
 
     def note(self, key: Key, why: str, hint: str | None = None) -> None:
         """Note a mistake."""
-        self.mistakes.append(Mistake(key, why, hint))
+        self.mistakes.append(CourseMistake(key, why, hint))
 
     def refuse(self, others: Sequence[UsageError] = ()) -> None:
         """Name every mistake, in the order of lines, with its key and what is expected.

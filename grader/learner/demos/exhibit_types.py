@@ -137,7 +137,7 @@ class Scatter(Base, tag="scatter"):
     y_axis: Words = ""
 
 
-class Question(Base, tag="question"):
+class OpenQuestion(Base, tag="question"):
     """What is asked after a demo; the title asks it."""
 
     seen: Words
@@ -145,7 +145,7 @@ class Question(Base, tag="question"):
     answer: Words
 
 
-Still = Text | Table | Heatmap | Lines | Bars | Scatter | Question
+Still = Text | Table | Heatmap | Lines | Bars | Scatter | OpenQuestion
 """What stands still: the same on paper, in a terminal and on a page."""
 
 
@@ -210,7 +210,7 @@ def read_exhibits(data: object) -> list[Exhibit]:
         except msgspec.ValidationError as error:
             raise PackError(f"Exhibit {number} of the demo is none: {error}") from error
         exhibit = found[-1]
-        if isinstance(exhibit, Question) and not any(
+        if isinstance(exhibit, OpenQuestion) and not any(
             before.title.startswith(exhibit.seen) for before in found[:-1]
         ):
             raise PackError(f"Exhibit {number} asks about “{exhibit.seen}”, which is not shown before it.")

@@ -78,7 +78,7 @@ def _print_still(exhibit: Still, out: Console) -> None:
             _print_plot(exhibit, out)
         case kinds.Bars():
             _print_bars(exhibit, out)
-        case kinds.Question():
+        case kinds.OpenQuestion():
             where = f"Look again at “{exhibit.seen}”. The page has the answer."
             out.print(Padding(Text(where), (0, 0, 0, 2)))
 

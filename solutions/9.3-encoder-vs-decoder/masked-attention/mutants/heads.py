@@ -103,8 +103,7 @@ mistake(
 
 @mistake(
     "mask-repeated-for-folded-heads",
-    "your mask is repeated head by head while batch and heads are folded row by row, so rows get each other's padding; "
-    "use repeat_interleave, or leave the heads an axis of their own",
+    "your repeated mask gives folded rows each other's padding; use repeat_interleave, as heads vary fastest",
 )
 class MultiHeadAttention:
     def forward(self, x, mask=None, context=None):
