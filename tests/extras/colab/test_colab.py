@@ -90,14 +90,20 @@ def test_what_is_given_is_there_and_a_stub_is_not_started(play: Callable[..., An
 
 
 def test_without_a_network_it_is_said_and_nothing_is_lost(play: Callable[..., Any]) -> None:
-    other = "import importlib.metadata\nimportlib.metadata.version = lambda name: '0.0'"
+    other = (
+        "import importlib.metadata, subprocess\nimportlib.metadata.version = lambda name: '0.0'\n"
+        "subprocess.run = lambda *_, **__: subprocess.CompletedProcess([], 1, '', 'no network')"
+    )
     _, _, _, errors = play("masks", None, other)
     assert "could not be installed; what you wrote in this notebook is safe" in errors[0]
     assert "Run this cell again later" in errors[0]
 
 
 def test_without_the_first_cell_the_others_say_to_run_it(play: Callable[..., Any]) -> None:
-    absent = "import sys\nsys.modules['kata'] = None"
+    absent = (
+        "import sys\nclass Absent:\n    def find_spec(self, name, *_):\n        if name == 'kata':\n"
+        "            raise ModuleNotFoundError(name)\nsys.meta_path.insert(0, Absent())"
+    )
     _, _, _, errors = play("masks", None, absent, without_first=True)
     told = [error for error in errors if "run the first cell of this notebook" in error]
     assert len(told) == 4
