@@ -32,8 +32,8 @@ from grader.learner.demos.exhibit_types import (
     Exhibit,
     Heatmap,
     Lines,
+    OpenQuestion,
     Play,
-    Question,
     Scatter,
     Table,
     Text,
@@ -116,8 +116,8 @@ def test_a_demo_says_what_there_is_to_see(shown: list[Exhibit]) -> None:
     titles = [exhibit.title for exhibit in shown]
     assert len(set(titles)) == len(titles)
     assert all(titles)
-    assert isinstance(shown[-1], Question)
-    pictures = [exhibit for exhibit in shown if not isinstance(exhibit, Text | Table | Question)]
+    assert isinstance(shown[-1], OpenQuestion)
+    pictures = [exhibit for exhibit in shown if not isinstance(exhibit, Text | Table | OpenQuestion)]
     assert pictures
     assert sum(bool(exhibit.note) for exhibit in pictures) > len(pictures) / 2
     assert not [e.title for e in shown if isinstance(e, Text) and not e.body.strip()]
