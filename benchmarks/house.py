@@ -41,12 +41,12 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 44_340),
-    Gauge("code lines of grader outside extras", 28_500, 39_079),
-    Gauge("lines of all Python", 150_000, 196_969),
-    Gauge("lines of tests", 42_000, 63_305),
+    Gauge("code lines of grader", 33_000, 44_341),
+    Gauge("code lines of grader outside extras", 28_500, 39_080),
+    Gauge("lines of all Python", 150_000, 196_977),
+    Gauge("lines of tests", 42_000, 63_312),
     Gauge("modules of grader", 270, 324),
-    Gauge("files", 1_200, 1_645),
+    Gauge("files", 1_200, 1_647),
     Gauge("classes of ten fields or more", 12, 29),
     Gauge("types of a hand-in on its way to the row", 6, 6),
     Gauge("types from the row to a page", 3, 3),
