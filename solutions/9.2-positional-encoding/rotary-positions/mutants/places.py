@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "table-kept-by-length",
-    "your angles are kept by length alone, so others get those of the first call; they should be made in each",
+    "your angles are kept only by length, so others get those of the first call; they should be made in each",
     rotate="""
         - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
         - angle = positions[:, None] * frequency  # [T, D/2], in float32
