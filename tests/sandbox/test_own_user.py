@@ -13,6 +13,9 @@ import pytest
 from grader.engine import sandbox
 from grader.engine.host.launcher import ForkLauncher, WorkerConfig
 from grader.engine.sandbox import capabilities, full, libc
+from grader.engine.sandbox.limits import ResourceLimits
+from grader.engine.sandbox.namespaces import in_child
+from grader.engine.sandbox.read_paths import View
 from grader.errors import MachineFault
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes workers other users")
@@ -72,3 +75,27 @@ def test_where_no_map_can_be_made_none_is_started(
 def test_a_machine_without_maps_does_not_offer_full(monkeypatch: pytest.MonkeyPatch) -> None:
     without_maps(monkeypatch)
     assert sandbox.probe().level != "full"
+
+
+def test_a_library_list_that_is_renewed_while_a_class_is_graded_costs_no_worker(at_full: None, tmp_path: Path) -> None:
+    (tmp_path / "anchor").mkdir()
+    listed = tmp_path / "ld.so.cache"
+    listed.write_text("as it was")
+
+    def grade() -> int:
+        shared = full.prepare(tmp_path / "anchor", View((listed,)))
+        assert shared is not None
+        (tmp_path / "newer").write_text("renewed")
+        (tmp_path / "newer").replace(listed)
+        box = full.open_sandbox(shared, 0, ())
+
+        def live() -> int:
+            box.enter((), Path("/scratch"), ResourceLimits(), cuda=False)
+            with pytest.raises(OSError, match="Read-only"):
+                listed.write_text("a submission's")
+            box.become_user()
+            return listed.read_text() == "as it was"
+
+        return in_child(live)
+
+    assert in_child(lambda: libc.unshare(libc.CLONE_NEWPID) == 0 and in_child(grade))

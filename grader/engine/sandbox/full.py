@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -104,7 +105,12 @@ def prepare(anchor: Path, view: View | None = None) -> BaseMounts | None:
         for index, place in enumerate(places):
             point = anchor / str(index)
             _point(point, place)
-            libc.bind(str(place), str(point), _attributes(place))
+            if place.is_file() and place.stat().st_size:
+                # /etc/ld.so.cache: an update of the machine puts another in its place, and a mount of what is
+                # unlinked can be attached nowhere. Files of /proc have no size: those are shown as they are.
+                shutil.copy(place, point)
+            else:
+                libc.bind(str(place), str(point), _attributes(place))
             for path in view.hidden:
                 if path.is_relative_to(place):
                     libc.bind(str(anchor / _NOTHING), str(point / path.relative_to(place)), _RDONLY)
@@ -242,10 +248,8 @@ class Sandbox:
                 # A copy of the mount, and not a bind as for what all share: only a mount that is attached
                 # nowhere takes a map of owners.
                 libc.attach(own[path], str(target))
-            elif wanted[path] is path:
-                libc.bind(str(path), str(target), _attributes(path))
             else:
-                libc.bind(str(wanted[path]), str(target))
+                libc.bind(str(wanted[path]), str(target), _attributes(path))
         # A descriptor of a mount would lead back out of the sandbox.
         for tree in own.values():
             os.close(tree)
