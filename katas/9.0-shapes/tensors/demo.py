@@ -62,7 +62,13 @@ def _comparisons() -> Exhibit:
             column_axis="b",
             note=f"{words}. {float(found.float().mean()):.0%} of the cells are True.",
         )
-    return choice("One comparison, many masks", "vectors", shown, start=1)
+    return choice(
+        "One comparison, many masks",
+        "vectors",
+        shown,
+        start=1,
+        note="A mask is a comparison of two vectors: choose others, and another mask comes out.",
+    )
 
 
 def _heads() -> Exhibit:
@@ -84,7 +90,12 @@ def _heads() -> Exhibit:
             column_axis="column",
             note=f"The shape is {list(found.shape)}; the parts hold {own} columns of x. A head should hold 2.",
         )
-    return choice("Six columns in three heads: which cell comes from which column", "way", shown)
+    return choice(
+        "Six columns in three heads: which cell comes from which column",
+        "way",
+        shown,
+        note="All three have the right number of entries, and two have a head's shape. Only the first has its columns.",
+    )
 
 
 def _means() -> Exhibit:
@@ -103,7 +114,14 @@ def _means() -> Exhibit:
             y_axis="mean",
             note=f"With {padding} places of padding the plain mean has {every / kept:.0%} of what it should have.",
         )
-    return choice("What padding does to a mean", "places of padding", shown, start=2, slider=True)
+    return choice(
+        "What padding does to a mean",
+        "places of padding",
+        shown,
+        start=2,
+        slider=True,
+        note="The mean over everything sinks with each place of padding; under the mask it stays where it is.",
+    )
 
 
 def _loop_or_index() -> Exhibit:

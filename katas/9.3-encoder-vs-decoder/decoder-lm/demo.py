@@ -125,9 +125,11 @@ def _processor() -> Exhibit:
     layer, x = FeedForward(256, 1024), torch.randn(PARALLEL, 256)
     products = 3 * 2 * PARALLEL * sum(p.numel() for p in layer.parameters() if p.dim() > 1)
 
+    @torch.enable_grad()
     def one_pass() -> None:
         layer(x).sum().backward()
 
+    @torch.enable_grad()
     def position_by_position() -> None:
         for row in x[:, None]:
             layer(row).sum().backward()
