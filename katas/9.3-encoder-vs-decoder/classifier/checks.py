@@ -82,7 +82,8 @@ def pooling_slips(vector, hidden, mask, strategy):
     if strategy == "cls":
         last = torch.where(mask, torch.arange(mask.shape[1], device=mask.device), 0).amax(dim=1)
         return {
-            "your cls takes the last position": lambda: hidden[:, -1],
+            "your cls returns the vector at the last position; "
+            "it should return the one at position 0": lambda: hidden[:, -1],
             "your cls takes the last real position; it should take position 0": lambda: any(
                 torch.equal(vector, hidden[rows, place]) for place in (last, count[:, 0] - 1)
             ),
@@ -101,10 +102,12 @@ def pooling_slips(vector, hidden, mask, strategy):
             return more.std() < 1e-3 * more.mean() and more.mean() < 2
 
         return {
-            "your mean averages the vectors of padding together with the real ones": lambda: hidden.mean(
+            "your mean averages the vectors of padding together with the real ones; "
+            "it should average only the real ones": lambda: hidden.mean(
                 dim=1
             ),
-            "your mean sums real positions only but divides by the whole length, padding included": lambda: (
+            "your mean sums real positions only but divides by the whole length; "
+            "it should divide by how many are real": lambda: (
                 total / hidden.shape[1]
             ),
             "your mean is a sum; divide it by the number of real positions": lambda: total,
@@ -117,8 +120,9 @@ def pooling_slips(vector, hidden, mask, strategy):
             inverted: lambda: (hidden * ~real).sum(dim=1) / (~mask).sum(dim=1, keepdim=True).clamp(min=1),
         }
     return {
-        "your max looks at padding too": lambda: hidden.amax(dim=1),
-        "your max sets padding to zero, and zero is greater than a row of negative numbers": lambda: (
+        "your max looks at padding too; it should look at real positions only": lambda: hidden.amax(dim=1),
+        "your max sets padding to zero, which is greater than a negative number; "
+        "padding must never be the greatest": lambda: (
             hidden * real
         ).amax(dim=1),
         FILLED: lambda: (
@@ -139,7 +143,8 @@ def padding_only_slips(vector, padding, strategy):
     """Return what mistakes give in row 1, of padding only, whose vectors are `padding`."""
     every = padding.mean(dim=0) if strategy == "mean" else padding.amax(dim=0)
     return {
-        "your mean divides by zero where a row is padding only": lambda: (
+        "your mean divides by zero where a row is padding only; "
+        "it should give zeros there, with finite gradients": lambda: (
             strategy == "mean" and vector[1].isnan().all() and vector[[0, 2, 3]].isfinite().all()
         ),
         "your max of a row of padding only is -inf; it should be zeros": lambda: (
@@ -196,7 +201,7 @@ UPSIDE_DOWN = (
     "your mask is upside down, so attention sees only padding; it should be True where the token is real"
 )
 ALONE = (
-    "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other"
+    "your encoder hides from cls all that follows it, as a causal one does; each position should see all real tokens"
 )
 
 
@@ -243,7 +248,8 @@ def pooled_padding_slips(submission, draw, pooling):
         return moved(lambda tokens: torch.cat([tokens, torch.zeros_like(tokens)], dim=1))
 
     return {
-        "your classifier masks attention, but pools over padding as well": lambda: others() and padding(),
+        "your classifier masks attention, but pools over padding as well; "
+        "it should pool real positions only": lambda: others() and padding(),
         "your classifier pools padding and nothing else; give `pool` the mask that is True where the token is real": (
             lambda: not others() and padding()
         ),
@@ -267,7 +273,7 @@ def pad_id_slips(submission, draw):
         return differ(logits_of(model, tokens).actual, logits_of(model, longer).actual)
 
     return {
-        "your classifier takes 0 for padding, whatever pad_id is": lambda: (
+        "your classifier treats 0 as padding, whatever pad_id is; it should treat pad_id as padding": lambda: (
             reads(7) and not reads(0) and reads(22)
         ),
         "your classifier takes every token up to pad_id for padding; it should take only pad_id itself": lambda: (
@@ -295,7 +301,8 @@ def position_slips(submission, draw):
 # Losses of each example by mistake, in forms that learners write, from logits, labels, and the labels in the order of
 # the file.
 LOSSES = {
-    "your fit takes the softmax before cross-entropy, which takes it a second time": lambda rows, labels, handed: [
+    "your fit applies softmax before cross-entropy, which applies it a second time; "
+    "pass the logits as they are": lambda rows, labels, handed: [
         cross_entropy(rows.softmax(dim=1), labels, reduction="none")
     ],
     "your loss is the squared distance from one-hot labels; it should be cross-entropy": lambda rows, labels, handed: [
@@ -320,7 +327,8 @@ LOSSES = {
     "your loss has the wrong sign, so training makes it larger": lambda rows, labels, handed: [
         -cross_entropy(rows, labels, reduction="none")
     ],
-    "your fit shuffles the tokens but not the labels": lambda rows, labels, handed: [
+    "your fit shuffles the tokens but not the labels; "
+    "it should put both into the same order": lambda rows, labels, handed: [
         cross_entropy(rows, handed, reduction="none")
     ],
 }
@@ -367,11 +375,13 @@ def loss_slips(books, labels, order, epochs, batch_size):
         return sum(batch.mean() for batch in batches)
 
     return {
-        "your loss is that of the last batch only": lambda: per_epoch(lambda some: some[-1].mean()),
+        "your loss is that of the last batch only; "
+        "it should be the mean over all examples of the epoch": lambda: per_epoch(lambda some: some[-1].mean()),
         "your loss is the mean over batches, so examples of a short last batch count for more": lambda: (
             per_epoch(lambda some: sum_of_means(some) / len(some))
         ),
-        "your loss adds up the means of the batches, without weights, and divides by the number of examples": lambda: (
+        "your loss adds up batch means, without weights, and divides by how many examples there are; "
+        "weigh each by its size": lambda: (
             per_epoch(lambda some: sum_of_means(some) / examples)
         ),
         "your loss adds up the means of the batches; it should be the mean over the examples": lambda: (
@@ -494,13 +504,13 @@ def order_slips(books, examples, epochs, batch_size):
         "your epochs repeat some examples and miss others; each should go through all of them once": lambda: (
             len(stream) == epochs * examples and not whole_epochs()
         ),
-        "your fit puts all examples into one batch": lambda: (
+        "your fit puts all examples into one batch; it should split them into batches of batch_size": lambda: (
             sizes == [examples] * epochs and epochs * examples > batch_size
         ),
     }
 
 
-DROPPED = "your fit leaves out the last batch when it is short"
+DROPPED = "your fit leaves out the last batch when it is short; it should train on every example in each epoch"
 NEVER_BACKWARD = "your fit never calls backward, or on a loss that is cut off from the logits"
 
 
@@ -822,7 +832,7 @@ def test_logits_shape(submission, draw):
 
     for batch, time in ((3, 7), (1, 4), (2, 1), (2, 128)):
         slips = {
-            "your encoder gets the mask as [B, T], which reads as [T, T]; it should be [B, 1, 1, T]": (
+            "your encoder gets the mask as [B, T], which it reads as [T, T]; it should get it as [B, 1, 1, T]": (
                 texts_for_positions
             ),
             "your classifier gives logits for every position; pool before the head": lambda: (
@@ -1059,13 +1069,13 @@ def test_dropout(submission, draw):
     plain, model = classifier(submission, draw), classifier(submission, draw, dropout=0.5)
     share_parameters(plain, model)
     first = plain_logits(model, tokens)
-    with supposing("your dropout stays on in eval mode"):
+    with supposing("your dropout stays on in eval mode; it should act in train mode only"):
         logits_of(model, tokens, "logits in eval mode").same_as(first, name="that of the call before")
     logits_of(model, tokens, "logits in eval mode").same_as(
         logits_of(plain, tokens).actual, name="that with dropout=0.0"
     )
     model.train()
-    with supposing("your classifier never passes dropout on"):
+    with supposing("your classifier never passes dropout on; it should pass it to the encoder"):
         logits_of(model, tokens, "logits in train mode").differs_from(first, why="dropout is 0.5")
     plain.train()
     logits_of(plain, tokens, "logits in train mode with dropout=0.0").same_as(
@@ -1265,7 +1275,7 @@ def test_fit_updates(submission, draw):
     if not moved[0.1] > 5 * moved[0.001]:
         fail(
             f"lr is not used  with lr=0.1 parameters move by {moved[0.1]:.2g}, with lr=0.001 by {moved[0.001]:.2g}",
-            cause="your fit uses a learning rate of its own",
+            cause="your fit uses a learning rate of its own; it should use lr",
         )
     if not moved[0.001] / 1.6 < moved[None] < 1.6 * moved[0.001]:  # the tables are not the same
         fail(
@@ -1288,8 +1298,10 @@ def test_fit_train_mode(submission, draw):
     if not all(modes) or not modes:
         causes = {
             NEVER_BACKWARD: lambda: not modes,
-            "your fit never switches to train mode": lambda: modes and not any(modes),
-            "your fit stays in eval mode once it has looked at the accuracy": lambda: (
+            "your fit never switches to train mode; "
+            "it should put the model into train mode before it trains": lambda: modes and not any(modes),
+            "your fit stays in eval mode after it has measured the accuracy; "
+            "it should switch back to train mode": lambda: (
                 modes[0] and not modes[-1]
             ),
         }
@@ -1350,13 +1362,16 @@ def test_fit_generator(submission, draw):
             "another order  from a generator of the same seed, when torch's global seed is another",
             f"{shown}{first[:12]} and {again[:12]}",
             PASS_ON,
-            cause="your fit shuffles with the global generator, not with the one handed in"
+            cause="your fit shuffles with torch's global generator though one is given; "
+            "it should draw from the one given"
             if first == other
             else "",
         )
     expect(same, "losses with the same generator").same_as(losses, name="those of the run before")
     if first == other:
-        as_they_stand = "your fit takes the examples in the order in which they were given"
+        as_they_stand = (
+            "your fit goes through the examples in the order given; it should draw a new order in each epoch"
+        )
         seeded = "your fit seeds the generator again, so every run has the same order"
         cause = as_they_stand if first[:12] == list(range(12)) else seeded
         fail(

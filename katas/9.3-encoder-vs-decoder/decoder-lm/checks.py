@@ -96,8 +96,8 @@ def causal_slips():
     """Return which logits depend on which tokens, by mistake: of the two layers each looks once."""
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
-        "your positions see the future, by a missing causal mask, one after the softmax, or a norm that runs over "
-        "positions": lambda: every,
+        "your positions see the future, by no mask, one after softmax or a norm over positions; "
+        "each may see up to itself": lambda: every,
         "your causal mask is upside down, so each position reads what follows and nothing before it": lambda: (
             every.triu()
         ),
@@ -190,7 +190,8 @@ def cache_slips(submission, draw, model, piece):
 
     return {
         begin_anew: lambda: steps(alone) and anew(),
-        "your attention does not read the cache, or a mask hides everything in it": lambda: (
+        "your attention does not read the cache, or a mask hides it; "
+        "each new token should attend to all of the cache": lambda: (
             steps(alone) and not anew()
         ),
         "your cache holds the keys and values of only the latest tokens, so everything before is forgotten": lambda: (
@@ -241,11 +242,13 @@ def loss_slips(logits, tokens, found, pad_id=None):
 
     read_real = tokens[:, :-1] != pad_id
     slips = {
-        "your loss compares position t with token t, which the model has just read": lambda: [
+        "your loss compares position t with token t, which the model has just read; "
+        "it should compare it with token t + 1": lambda: [
             surprises(logits, tokens).mean(),
             surprises(scores, tokens[:, :-1]).mean(),
         ],
-        "your loss is shifted the wrong way, so position t is compared with token t - 1": lambda: surprises(
+        "your loss is shifted the wrong way, so position t is compared with token t - 1; "
+        "compare it with token t + 1": lambda: surprises(
             logits[:, 1:], tokens[:, :-1]
         ).mean(),
         "your loss skips a token: position t should be compared with token t + 1": lambda: surprises(
@@ -289,12 +292,13 @@ def loss_slips(logits, tokens, found, pad_id=None):
     }
     if pad_id is None:
         return slips | {
-            "your loss skips token 0 when there is no pad_id": lambda: right()[targets != 0].mean(),
+            "your loss skips token 0 when pad_id is None; "
+            "it should then count all targets": lambda: right()[targets != 0].mean(),
         }
     unread = (
         "your loss does not skip padding when pad_id is 0; check whether it is None, not whether it is true"
         if pad_id == 0
-        else "your loss counts targets that are padding"
+        else "your loss counts targets that are padding; it should leave out targets that are pad_id"
     )
     return {
         unread: lambda: right().mean(),
@@ -347,7 +351,8 @@ def writing_slips(table, prompt, count, found):
             by(lambda tokens, step: tokens[:, :1]),
             by(lambda tokens, step: tokens if step else tokens[:, :1]),
         ],
-        "your generate decides by the first row for all rows": lambda: [
+        "your generate decides by the first row for all rows; "
+        "it should decide for each row by its own logits": lambda: [
             torch.cat(
                 (prompt, continued(table, prompt[:1], count)[:, time:].expand(len(prompt), count)), dim=1
             ),
@@ -368,9 +373,11 @@ def writing_slips(table, prompt, count, found):
         "your generate feeds only a window of the last tokens, so earlier ones are forgotten": lambda: (
             time > 64 and [by(lambda tokens, step: tokens[:, -window:]) for window in (16, 32, 64)]
         ),
-        "your generate writes one token too many": lambda: has(time + count + 1),
+        "your generate writes one token too many; "
+        "it should write max_new_tokens at most": lambda: has(time + count + 1),
         "your generate writes one token too few": lambda: has(time + count - 1),
-        "your generate returns the new tokens without the prompt": lambda: (
+        "your generate returns the new tokens without the prompt; "
+        "it should return the prompt, then the new tokens": lambda: (
             has(count) and torch.equal(found, continued(table, prompt, count)[:, time:])
         ),
         "your generate takes max_new_tokens for the length of the whole text": lambda: (
@@ -398,8 +405,9 @@ def share_slips(found, submission, draw, model, logits, temperature, options):
         ),
         "your generate multiplies the logits by the temperature; divide by it, so that a high one makes them "
         "flat": lambda: temperature != 1 and drawn_by((logits * temperature).softmax(dim=-1)),
-        "your generate takes the best token at any temperature": lambda: ways_of_one() == 1,
-        "your generate draws once for all rows": lambda: ways_of_one() > 1,
+        "your generate picks the best token at any temperature; "
+        "it should draw when temperature is above 0": lambda: ways_of_one() == 1,
+        "your generate makes one draw for all rows; it should make a draw for each row": lambda: ways_of_one() > 1,
         "your generate draws every token as often as another: draw from the softmax": lambda: drawn_by(
             torch.full_like(logits, 0.2)
         ),
@@ -419,7 +427,8 @@ def top_k_slips(found, logits, top_k, temperature):
         return torch.where(kept, logits, rest).softmax(dim=-1)
 
     return {
-        "your generate ignores top_k": lambda: top_k < 5 and drawn_by(keeping(ranks < 5)),
+        "your generate ignores top_k; "
+        "it should draw from the top_k most likely tokens only": lambda: top_k < 5 and drawn_by(keeping(ranks < 5)),
         "your top_k sets the other logits to 0, which is a score like any other; set them to -inf": lambda: (
             top_k < 5 and drawn_by(keeping(ranks < top_k, 0.0))
         ),
@@ -460,17 +469,17 @@ def end_slips(submission, draw, table, prompt, eos_id, count, found):
     unread = (
         "your generate ignores eos_id when it is 0; check whether it is None, not whether it is true"
         if eos_id == 0
-        else "your generate ignores eos_id"
+        else "your generate ignores eos_id; it should end a row at eos_id and write only eos_id after it"
     )
     return {
         unread: lambda: goes_on() and not stops(),
-        "your generate lets a row that has ended go on with other tokens while the others are at work": lambda: (
+        "your generate goes on with other tokens in a row that has ended; it should write only eos_id there": lambda: (
             goes_on() and stops()
         ),
         "your generate stops when the first row has ended; the others should go on": lambda: (
             found.shape[1] in (first_end(), first_end() - 1)
         ),
-        "your generate fills rows that have ended with 0 rather than eos_id": lambda: (
+        "your generate writes 0 into rows that have ended; it should write eos_id there": lambda: (
             eos_id != 0 and torch.equal(found, filled_after(continued(table, prompt, count), eos_id, 0))
         ),
     }
@@ -621,7 +630,8 @@ def test_shapes(submission, draw):
             ),
             "your attention has a position that sees nothing, so its softmax is NaN; each should see itself and "
             "those before it": lambda: bool(found.isnan().any()) and first_is_nan(),
-            "your forward returns only the logits, without a cache": lambda: isinstance(result, torch.Tensor),
+            "your forward returns only the logits, without a cache; "
+            "it should return the pair (logits, cache)": lambda: isinstance(result, torch.Tensor),
         }
         with supposing(slips):
             with torch.no_grad():
@@ -718,7 +728,8 @@ def test_rows(submission, draw):
     for row in range(3):
         alone = read(submission, model, with_axes(tokens[row : row + 1].clone(), "batch", "time"))
         with supposing(
-            "your model lets rows of a batch read each other, as something in it, such as a norm, runs over axis 0"
+            "your model lets rows of a batch read each other, as something, such as a norm, runs over axis 0; "
+            "keep rows apart"
         ):
             expect(together[row : row + 1], f"logits of row {row}", axes=AXES).same_as(
                 alone, name="the row read alone"
@@ -773,7 +784,10 @@ def test_cache_fresh(submission, draw):
         return not torch.allclose(before, read(submission, model, texts[1]), atol=1e-3)
 
     with supposing(
-        {"your model keeps its cache in itself, and goes on from it when a new text begins": goes_on}
+        {
+            "your model keeps its cache in itself, so a new text goes on from the old one; "
+            "keep it only in what forward returns": goes_on
+        }
     ):
         expect(read(submission, used, texts[1]), "logits", axes=AXES).same_as(
             right,
@@ -838,7 +852,9 @@ def test_sizes(submission, draw):
     expect(three - two, "parameters that a third layer adds").is_value(two - one)
     wider = count(d_ff=30) - one
     fingerprint_facts(submission, **facts, d_ff="more" if wider else "no more")
-    with supposing("your feed-forward networks have a width of their own, whatever d_ff is"):
+    with supposing(
+        "your feed-forward networks have a width of their own, whatever d_ff is; they should be d_ff wide inside"
+    ):
         expect(wider, "parameters that a wider d_ff adds").is_between(1, float("inf"))
     expect(count(vocab_size=20) - one, "parameters that a larger vocabulary adds").is_between(1, float("inf"))
     with supposing("your model has other sizes by default than the stub"):
@@ -864,13 +880,15 @@ def test_modes(submission, draw):
     model = build(submission, draw, dropout=0.5)
     model.train()
     first = read(submission, model, tokens)
-    with supposing("your model takes dropout and drops nothing"):
+    with supposing(
+        "your model is given dropout and drops nothing; it should drop that share of activations in train mode"
+    ):
         expect(read(submission, model, tokens), "logits in train mode", axes=AXES).differs_from(
             first, why="with dropout=0.5 two passes drop different things"
         )
     model.eval()
     first = read(submission, model, tokens)
-    with supposing("your dropout is on in eval mode too"):
+    with supposing("your dropout is on in eval mode too; it should act in train mode only"):
         expect(read(submission, model, tokens), "logits in eval mode", axes=AXES).same_as(
             first, name="the pass before"
         )
@@ -1036,9 +1054,10 @@ def test_loss_stability(submission, draw):
             "your loss takes exp of the logits as they are, which overflows; use log_softmax": lambda: (
                 shift > 0 and not found.isfinite()
             ),
-            "your loss takes the logarithm of a softmax, and where a small probability rounds to 0, log 0 is "
-            "-inf": lambda: scale > 1 and not found.isfinite(),
-            "your loss takes the logarithm of a softmax and a small number, which cuts off large surprises": lambda: (
+            "your loss is the log of a softmax, where a small p rounds to 0, so log p is -inf; "
+            "compute log p from the logits": lambda: scale > 1 and not found.isfinite(),
+            "your loss adds a small number before the logarithm, so large surprises are cut off; "
+            "compute log p from the logits": lambda: (
                 found.isfinite() and found < 0.5 * loss_of(tokens)(logits)
             ),
         }
@@ -1177,7 +1196,7 @@ def test_generator(submission, draw):
 
     first = sample(chance)
     ignored, seeds = (
-        "your generate ignores the generator",
+        "your generate ignores the generator; it should make every draw from the generator",
         "your generate seeds a generator itself: leave that to the caller",
     )
     reseeded = {
@@ -1197,7 +1216,7 @@ def test_generator(submission, draw):
         expect(sample(generator(draw, 1)), "tokens", axes="batch time").same_as(
             first, name="the same seed before", why="a generator of the same seed was given"
         )
-    with supposing("your generate ignores the generator where it has a top_k"):
+    with supposing("your generate ignores the generator where it has a top_k; every draw should come from it"):
         expect(sample(generator(draw, 1), 5), "tokens with top_k=5", axes="batch time").same_as(
             sample(generator(draw, 1), 5),
             name="the same seed before",
@@ -1303,7 +1322,12 @@ def test_restored(submission, draw):
             with torch.set_grad_enabled(grad):
                 with precondition("generate must continue a prompt"):
                     submission.generate(model, prompt, 5, eos_id=eos_id)
-                early = "your generate returns early without putting the mode back" if eos_id else ""
+                early = (
+                    "your generate returns early without putting the mode back; "
+                    "it should restore the mode however it ends"
+                    if eos_id
+                    else ""
+                )
                 compare_modes(
                     submission,
                     model,
@@ -1348,10 +1372,16 @@ def compare_modes(submission, model, reader, prompt, when, training, grad, early
 
     `early` is the cause where another call, which ran to its end, has put the modes back.
     """
-    left = "your generate leaves the model in eval mode"
-    turned = "your generate puts the model into train mode at the end, even if it was not before"
-    off = "your generate turns gradients off and not on again"
-    on = "your generate turns gradients on at the end, even if they were off before"
+    left = "your generate leaves the model in eval mode; it should restore the mode from before"
+    turned = (
+        "your generate puts the model into train mode at the end, even if it was not before; "
+        "restore the mode from before"
+    )
+    off = "your generate turns gradients off and not on again; it should restore the grad mode from before"
+    on = (
+        "your generate turns gradients on at the end, even if they were off before; "
+        "it should restore the mode from before"
+    )
     with keep_grad_mode(submission):
         first, second = (reader(tokens=prompt) for _ in range(2))
     for found in (first, second):

@@ -182,8 +182,8 @@ def causal_slips(touched, reads_source):
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
         OWN_WORDS: lambda: torch.equal(touched, every) and not reads_source(),
-        "your decoder sees the words that follow, by a missing causal mask, one after the softmax, or a norm over "
-        "positions": lambda: torch.equal(touched, every) and reads_source(),
+        "your decoder sees the words that follow; use a causal mask before the softmax, "
+        "and no norm over positions": lambda: torch.equal(touched, every) and reads_source(),
         "your causal mask is the upper triangle; True should mark the positions that may be attended to, 0 to "
         "t": lambda: every.triu(),
         "your causal mask is one position late, so each position reads the word that it has to predict": lambda: [
@@ -282,13 +282,13 @@ def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
     if bool(counted.all()):
         return slips
     return slips | {
-        "your loss counts targets that are padding": lambda: each().mean(),
+        "your loss counts targets that are padding; it should leave them out": lambda: each().mean(),
         "your loss sets padding to 0 and divides by all positions; divide by those that count": lambda: (
             each() * counted
         ).mean(),
         "your loss is a mean of the rows' means; it should be one mean over all targets that count, of all "
         "rows": lambda: ((each() * counted).sum(dim=1) / counted.sum(dim=1)).mean(),
-        "your loss skips token 0, whatever pad_id is": lambda: (
+        "your loss always skips token 0; it should skip the token pad_id": lambda: (
             pad_id != 0
             and [
                 each()[targets != 0].mean(),
@@ -335,7 +335,8 @@ def translation_slips(found, searches, max_len, ids):
         "your translations are filled with eos_id; after the first one should come model.pad_id": lambda: is_(
             words, eos
         ),
-        "your translations are filled with 0, whatever model.pad_id is": lambda: pad != 0 and is_(words, 0),
+        "your translations are always filled with 0; "
+        "they should be filled with model.pad_id": lambda: pad != 0 and is_(words, 0),
         "your rows go on after their eos_id; a row that has ended should stay as it is": lambda: by(
             ids=(pad, bos, -1)
         ),
@@ -345,7 +346,8 @@ def translation_slips(found, searches, max_len, ids):
         "your search takes one step too few; bos_id should not count among max_len tokens": lambda: by(
             max_len=max_len - 1
         ),
-        "your search ends for all rows when one has ended": lambda: is_([row[:first_end] for row in words]),
+        "your search ends for all rows when one has ended; "
+        "it should go on until every row has ended": lambda: is_([row[:first_end] for row in words]),
         "your search feeds only the last word; it should feed all words written so far": lambda: by(
             slip="the last word alone"
         ),
@@ -756,7 +758,7 @@ def test_padding_read(submission, draw):
         reads_padding = (
             "your encoder reads the padding; give its attention the padding mask of the source"
             if pad_id == PAD
-            else "your masks take token 0 for padding, whatever pad_id is"
+            else "your masks always treat token 0 as padding; they should treat the token pad_id as padding"
         )
         with supposing(reads_padding):
             expect(
@@ -782,7 +784,7 @@ def test_padding_looked_at(submission, draw):
         looks_at_padding = (
             "your decoder looks at the memory's padding; give its cross-attention the padding mask of the source"
             if pad_id == PAD
-            else "your masks take token 0 for padding, whatever pad_id is"
+            else "your masks always treat token 0 as padding; they should treat the token pad_id as padding"
         )
         with supposing(looks_at_padding):
             expect(
@@ -807,7 +809,7 @@ def test_pad_id(submission, draw):
     memory = remember(model, source)
     changed = memory.clone()
     changed[:, 2] += draw.normal(batch=2, width=12)
-    with supposing("your masks take token 0 for padding, whatever pad_id is"):
+    with supposing("your masks always treat token 0 as padding; they should treat the token pad_id as padding"):
         expect(write(model, target, changed, source), "logits with pad_id=4", axes=LOGITS).differs_from(
             write(model, target, memory, source), why="the memory was changed at position 2, whose token is 0"
         )
@@ -1400,13 +1402,18 @@ def test_restored(submission, draw):
             left = (
                 "your translate leaves the model in eval mode, so training would continue without dropout"
                 if training
-                else "your translate leaves the model in train mode, even if it was in eval mode"
+                else "your translate always leaves the model in train mode; "
+                "it should restore the mode that the model had"
             )
             with supposing(left):
                 expect(not torch.equal(first, second), f"model.training after beams={beams}").is_value(
                     training
                 )
-            switched = "your translate switches gradients off and never on again" if grad else ""
+            switched = (
+                "your translate switches gradients off and never on again; restore the setting that was there before"
+                if grad
+                else ""
+            )
             with supposing(switched):
                 expect(first.requires_grad, f"torch.is_grad_enabled() after beams={beams}").is_value(grad)
     modes = given_module(submission, "probes").modes_after_error(

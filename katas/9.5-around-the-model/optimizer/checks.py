@@ -126,7 +126,8 @@ def clip_slips(gradient, max_norm, whole):
         "your short gradients are scaled up to max_norm; those below it should stay as they are": lambda: (
             whole < max_norm and gradient * max_norm / whole
         ),
-        "your entries are cut at max_norm one by one, which changes the direction": lambda: gradient.clamp(
+        "your entries are cut at max_norm one by one, which changes the direction; "
+        "scale all gradients by one factor": lambda: gradient.clamp(
             -max_norm, max_norm
         ),
         "your factor divides by the norm plus an epsilon, so short gradients end shorter than max_norm; divide "
@@ -430,7 +431,8 @@ def test_left(submission, draw):
                 "your step empties the gradients; it should leave them as they are": lambda: (
                     gradient is None or not gradient.any()
                 ),
-                "your decay is written into parameter.grad, which is not yours, and goes through the moments": lambda: (
+                "your decay is written into parameter.grad and goes through the moments; "
+                "it should change only the parameter": lambda: (
                     ((gradient - given[place]) / before[place]).std() < 1e-3
                 ),
             }

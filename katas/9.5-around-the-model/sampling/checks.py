@@ -110,10 +110,11 @@ def top_k_slips(logits, k):
         "your top_k keeps one token too few; it should keep the k-th as well": lambda: keeping(
             logits, ranks < k - 1
         ),
-        "your top_k keeps one token more than k, as its limit is the logit after the k-th": lambda: keeping(
+        "your top_k keeps one token more than k, as its limit is the logit after the k-th; "
+        "the limit should be the k-th": lambda: keeping(
             logits, ranks < k + 1
         ),
-        "your top_k keeps the k worst tokens": lambda: keeping(logits, ranks >= V - k),
+        "your top_k keeps the k worst tokens; it should keep the k best": lambda: keeping(logits, ranks >= V - k),
         "your top_k has one limit for all rows; each row should keep its own k best": lambda: [
             keeping(logits, logits >= limit)
             for limit in (
@@ -159,7 +160,8 @@ def top_p_slips(logits, p):
             back(sums <= p),
             back(sums < p),
         ],
-        "your top_p keeps one token more than those that reach p": lambda: back(
+        "your top_p keeps one token more than those that reach p; "
+        "it should stop at the token with which p is reached": lambda: back(
             torch.cat((first[..., :1], keep[..., :-1]), dim=-1)
         ),
         "your top_p goes back to the tokens' places by gather(order), which is the way there; use scatter for the "
@@ -236,11 +238,13 @@ def penalty_slips(logits, tokens, penalty):
         "your penalty is subtracted from the logits; divide those above 0 by it, and multiply the others": lambda: [
             logits - occurred * amount for amount in (penalty, math.log(penalty))
         ],
-        "your penalty lowers the tokens that have not occurred": lambda: scaled(~occurred, smaller, larger),
+        "your penalty lowers the tokens that have not occurred; "
+        "it should lower those that have": lambda: scaled(~occurred, smaller, larger),
         "your penalty acts on every token; those that have not occurred should keep their logits": lambda: (
             scaled(torch.ones_like(occurred), smaller, larger)
         ),
-        "your penalty is applied each time that a token occurred; apply it once": lambda: scaled(
+        "your penalty is applied again each time a token occurs; "
+        "apply it a single time, however often the token occurred": lambda: scaled(
             occurred, logits / penalty**counts, logits * penalty**counts
         ),
         "your penalty takes the tokens of all rows together; each row should use its own text": lambda: (
@@ -293,7 +297,7 @@ def perplexity_slips(logits, targets, pad_id=None):
         "your perplexity divides by all targets; divide by those that count": lambda: (
             (losses * counted).mean().exp()
         ),
-        "your perplexity leaves target 0 out even when there is no pad_id": lambda: (
+        "your perplexity leaves target 0 out even when pad_id is None; it should count all targets then": lambda: (
             losses[targets != 0].mean().exp()
         ),
         "your perplexity takes log_softmax over the positions; take it over the vocabulary, the last axis": lambda: (

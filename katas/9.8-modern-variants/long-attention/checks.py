@@ -139,8 +139,8 @@ def block_slips(query, key, value, found):
         return found
 
     return {
-        "your blocks count their own keys twice, in the sum of the keys before them, and under the mask as "
-        "well": lambda: by(lambda own: 1 + own.double()),
+        "your blocks count their own keys twice, under the mask and in the sum; "
+        "the sum should hold only earlier blocks": lambda: by(lambda own: 1 + own.double()),
         "your blocks do not see the keys before them; sums should carry over from block to block": lambda: by(
             lambda own: own.double()
         ),
@@ -181,7 +181,7 @@ def mixture_slips(x, state, mask=None):
         "your keys are mixed with value_projection; they should be mixed with key_projection": lambda: by(
             [first[1], first[1]]
         ),
-        "your keys are mixed with value_projection and your values with key_projection": lambda: by(
+        "your keys are mixed with value_projection and your values with key_projection; exchange the two": lambda: by(
             first[::-1]
         ),
         "your mixtures are divided by the length; they should be sums, with the weights that the parameters "
@@ -198,7 +198,7 @@ def mixture_slips(x, state, mask=None):
         ),
         "your scores are divided by sqrt(k), the number of mixtures; divide by the root of the head's "
         "width": lambda: by(scale=MIXED**-0.5),
-        "your attention has one head, whatever num_heads is": lambda: by(heads=1),
+        "your attention always has one head; it should have num_heads heads": lambda: by(heads=1),
         "your heads are returned as they are; pass them through w_o last": lambda: by(last=False),
         "your values come from w_k; they should come from w_v": lambda: by(blank=lambda q, k, v: (q, k, k)),
         "your layer adds x to its output; it should be only attention": lambda: (
@@ -211,10 +211,10 @@ def mixture_slips(x, state, mask=None):
         "your mask does nothing; keys and values of padding should be 0 in every mixture": lambda: by(
             blank=unblotted
         ),
-        "your mask takes the padding out of the keys, and leaves it in the values": lambda: by(
+        "your mask removes the padding from the keys, and leaves it in the values; remove it from both": lambda: by(
             blank=lambda q, k, v: (q, k, linear(x, state, "w_v"))
         ),
-        "your mask takes the padding out of the values, and leaves it in the keys": lambda: by(
+        "your mask removes the padding from the values, and leaves it in the keys; remove it from both": lambda: by(
             blank=lambda q, k, v: (q, linear(x, state, "w_k"), v)
         ),
         "your mask sets x to 0, but w_k and w_v add their biases, so padding is in every mixture again": lambda: (

@@ -100,7 +100,8 @@ def norm_slips(x, weight, eps=1e-6):
             rms(x - x.mean(-1, keepdim=True), weight, eps),
             F.layer_norm(x, x.shape[-1:], weight, None, eps),
         ],
-        "your norm divides by the mean of the squares, without the root": lambda: x / (square + eps) * weight,
+        "your norm divides by the mean of the squares; "
+        "it should divide by the root of that mean": lambda: x / (square + eps) * weight,
         "your norm multiplies by the root; divide by it, or multiply by rsqrt": lambda: [
             x * (square + eps).sqrt() * weight,
             x / (square + eps).rsqrt() * weight,
@@ -115,7 +116,7 @@ def norm_slips(x, weight, eps=1e-6):
         "your norm takes its mean over the positions; each position should have its own, over the columns": lambda: (
             x.ndim > 1 and x / (x.square().mean(-2, keepdim=True) + eps).sqrt() * weight
         ),
-        "your norm does not multiply by its weight": lambda: rms(x, 1.0, eps),
+        "your norm does not use its weight; it should multiply each column by it": lambda: rms(x, 1.0, eps),
         "your norm multiplies by 1 + weight; multiply by the weight itself, which should begin as "
         "ones": lambda: rms(x, 1 + weight, eps),
         "your norm adds its weight; it should multiply by it": lambda: rms(x, 1.0, eps) + weight,
@@ -199,7 +200,7 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
         "your pairs are columns i and i + d/2 and your angles those of 2i and 2i + 1; follow one convention": lambda: (
             by(queries=halves_by_neighbours, keys=halves_by_neighbours)
         ),
-        "your rotation goes the other way, as the sign of the sine is wrong": lambda: turning(other_way=True),
+        "your rotation goes the other way; exchange the signs of the two sines": lambda: turning(other_way=True),
         "your queries and keys are not turned, so nothing tells where they are": lambda: by(
             queries=as_it_is, keys=as_it_is
         ),
@@ -228,7 +229,7 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
         "your attention has no causal mask, so every position sees those after it": lambda: by(
             mask=torch.zeros(time, time, dtype=torch.bool)
         ),
-        "your mask lets every position see the next one": lambda: by(
+        "your mask lets every position see the next one; it should end at the position itself": lambda: by(
             mask=torch.ones(time, time, dtype=torch.bool).triu(2)
         ),
     }
@@ -250,7 +251,8 @@ def feed_slips(x, gate, linear1, linear2):
     g, h = F.linear(x, gate), F.linear(x, linear1)
     return {
         "your gate and linear1 have each other's work; apply silu to gate(x)": lambda: by(g, F.silu(h)),
-        "your feed-forward network does not use its gate": lambda: [
+        "your feed-forward network does not use its gate; "
+        "SiLU of the gate should multiply what linear1 gives": lambda: [
             by(F.silu(h), 1),
             by(F.relu(h), 1),
             by(F.gelu(h), 1),
@@ -340,7 +342,8 @@ def part_slips(model, tokens):
         ),
         "your attention reads the stream without its norm": lambda: of(without_norm(1)),
         "your feed_forward reads the stream without its norm": lambda: of(without_norm(2)),
-        "your model has no norm in front of its head": lambda: of(right, last=lambda x: x),
+        "your model has no norm in front of its head; "
+        "the last layer's output should go through norm": lambda: of(right, last=lambda x: x),
         "your embeddings are multiplied by the root of d_model; here they should be taken as they are": lambda: (
             of(right, scale=SIZES[1] ** 0.5)
         ),
@@ -392,7 +395,7 @@ def turning_slips(module, x, start, end):
         "your new positions begin one too early after a cache; after n positions the next should be n": lambda: (
             by((past, new - 1))
         ),
-        "your cached keys are turned once more at every call": lambda: [
+        "your cached keys are turned again at every call; turn only the new ones": lambda: [
             by((again, new), (past, new)) for again in (2 * past, past + start)
         ],
     }
@@ -414,14 +417,16 @@ def cache_slips(module, x):
         return depends_in_pieces(module, x[:, :5], (2, 3))[2:]
 
     return {
-        "your attention does not look at the cache": lambda: steps(torch.eye(5).int()),
+        "your attention does not look at the cache; "
+        "new queries should attend to cached keys and values as well": lambda: steps(torch.eye(5).int()),
         "your cache holds the keys and values of only the latest call; it should grow": lambda: steps(
             past.triu(-1)
         ),
         "your mask after a cache begins at its first key; move it right by the number of cached positions": lambda: (
             chunk() == [[1, 0, 0, 0, 0], [1, 1, 0, 1, 0], [1, 1, 1, 0, 1]]
         ),
-        "your new positions see each other's future after a cache": lambda: (
+        "your new positions see later new ones when there is a cache; "
+        "the mask should be causal for them as well": lambda: (
             steps(past) and chunk() == [[1] * 5] * 3
         ),
         "your new positions see nothing of the cache where there are several": lambda: (
@@ -690,7 +695,7 @@ def test_projections(submission):
         said = "parameters with d_model={}, num_heads={}, num_kv_heads={}".format(*sizes)
         wanted = projections(*sizes)
         biases = {
-            "your projections have biases": lambda: all(
+            "your projections have biases; they should have none": lambda: all(
                 name.endswith("bias") for name in found.keys() - wanted
             )
         }
@@ -787,7 +792,7 @@ def test_causal(submission, draw):
         "your heads are not put side by side again; move the axis of heads after that of time first": lambda: (
             torch.equal(touched, every) and one_head_is_causal()
         ),
-        "your mask lets every position see the next one": lambda: every.tril(1),
+        "your mask lets every position see the next one; it should end at the position itself": lambda: every.tril(1),
         "your causal mask is upside down; a position should see itself and those before it": lambda: (
             every.triu()
         ),
@@ -892,7 +897,7 @@ def test_model_parameters(submission):
         biases = "your feed-forward network has biases; nothing in this model should have any"
         slips = {
             biases: lambda: more and all("feed_forward" in name and name.endswith("bias") for name in more),
-            "your projections have biases": lambda: (
+            "your projections have biases; they should have none": lambda: (
                 more and all("w_" in n and n.endswith("bias") for n in more)
             ),
         }

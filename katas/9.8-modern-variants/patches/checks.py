@@ -171,13 +171,14 @@ def value_slips(images, state):
         "your head reads the mean of all outputs; it should read only that of the class token": lambda: by(
             read=lambda hidden: hidden.mean(1)
         ),
-        "your head reads the mean of the patches and leaves the class token out": lambda: by(
+        "your head reads the mean of the patches; it should read only the class token's output": lambda: by(
             read=lambda hidden: hidden[:, 1:].mean(1)
         ),
-        "your head reads the last patch, not the class token in front": lambda: by(
+        "your head reads the last patch; it should read the class token, which is in front": lambda: by(
             read=lambda hidden: hidden[:, -1]
         ),
-        "your head reads the first patch, as the class token was put at the end": lambda: by(
+        "your head reads the first patch, as the class token was put at the end; "
+        "put the class token in front": lambda: by(
             read=lambda hidden: hidden[:, 1]
         ),
         "your class token comes after the patches; it should come first": lambda: [

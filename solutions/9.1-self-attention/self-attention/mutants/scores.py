@@ -18,13 +18,13 @@ mistake(
 
 mistake(
     "unscaled",
-    "your scores are not divided by √d_k",
+    "your scores are not scaled; they should be divided by √d_k",
     SelfAttention="q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)) -> q @ k.transpose(-2, -1)",
 )
 
 mistake(
     "scaled-by-width",
-    "your scores are divided by d_k instead of its square root",
+    "your scores are divided by d_k; they should be divided by its square root",
     SelfAttention="math.sqrt(q.size(-1)) -> q.size(-1)",
 )
 
@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "scores-multiplied",
-    "your scores are multiplied by √d_k instead of divided",
+    "your scores are multiplied by √d_k; they should be divided by it",
     SelfAttention="""
         - scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
         + scores = q @ k.transpose(-2, -1) * math.sqrt(q.size(-1))

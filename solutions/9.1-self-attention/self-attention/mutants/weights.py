@@ -77,7 +77,7 @@ mistake(
 
 mistake(
     "softmax-twice",
-    "your weights go through a softmax twice, and the second makes them nearly equal",
+    "your weights go through two softmaxes, and the second makes them nearly equal; apply only one",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=-1).softmax(dim=-1)",
 )
 

@@ -5,7 +5,7 @@ Position t of every sequence gets row t added; x, its dtype and its gradient sta
 
 mistake(
     "positions-alone",
-    "your module returns the positions without x",
+    "your module returns only the positions; it should add them to x",
     _add="x + table[:T].to(x.dtype) -> table[:T].to(x.dtype).expand_as(x)",
 )
 

@@ -5,7 +5,7 @@ max_len positions fit, one more is a ValueError; anyone who hides that has posit
 
 mistake(
     "limit-off-by-one",
-    "your modules refuse a sequence of exactly max_len positions, which fits",
+    "your modules refuse a sequence of exactly max_len positions; they should refuse only longer ones",
     _add="if max_len < T: -> if max_len <= T:",
 )
 

@@ -84,7 +84,7 @@ class LearnedPositionalEncoding:
         return _add(x, self.table.detach())
 
 
-@mistake("learned-is-sinusoidal", "your learned encoding adds the sinusoidal table and not its parameter")
+@mistake("learned-is-sinusoidal", "your learned encoding adds the sinusoidal table; it should add its own parameter")
 class LearnedPositionalEncoding:
     def forward(self, x):
         return _add(x, sinusoidal_positions(*self.table.shape, device=x.device))

@@ -30,13 +30,13 @@ mistake(
 
 mistake(
     "direction-not-handed-on",
-    "your module does not pass bidirectional on to the buckets",
+    "your module does not pass bidirectional on, so the buckets use the default; it should pass its own value on",
     RelativePositionBias="- bidirectional=self.bidirectional,",
 )
 
 mistake(
     "offset-not-handed-on",
-    "your module does not pass offset on to the buckets",
+    "your module does not pass offset on, so its buckets begin at query 0; it should pass offset on to them",
     RelativePositionBias="- offset=offset,",
 )
 
@@ -84,7 +84,7 @@ mistake(
 
 mistake(
     "signed-distance",
-    "your ALiBi takes key - query with its sign, so one direction is rewarded",
+    "your ALiBi uses key - query with its sign, so one direction is rewarded; it should use the absolute distance",
     alibi_bias="""
         - return -slopes * _distances(query_len, key_len, offset).abs()
         + return slopes * _distances(query_len, key_len, offset)
@@ -106,7 +106,7 @@ mistake(
 
 mistake(
     "max-distance-not-handed-on",
-    "your module does not pass max_distance on to the buckets",
+    "your module does not pass max_distance on, so the buckets use the default; it should pass its own value on",
     RelativePositionBias="- max_distance=self.max_distance,",
 )
 

@@ -24,7 +24,7 @@ mistake(
 
 mistake(
     "bidirectional-always",
-    "your buckets are shared between two directions even when bidirectional is False",
+    "your buckets are split between two directions even if bidirectional is False; all should be for the past then",
     relative_buckets="if bidirectional: -> if True:",
 )
 
@@ -77,7 +77,7 @@ mistake(
 
 mistake(
     "max-distance-ignored",
-    "your last bucket begins near 128 whatever max_distance is",
+    "your last bucket always begins near 128; it should begin near max_distance",
     relative_buckets="max_distance / exact -> 128 / exact",
 )
 

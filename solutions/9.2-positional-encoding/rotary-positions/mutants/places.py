@@ -5,7 +5,7 @@ Row t is at positions[t], or at t when nothing is said; angles are made in float
 
 mistake(
     "positions-ignored",
-    "your rows are at 0, 1, 2, … whatever positions says",
+    "your rows are always at 0, 1, 2, …; they should be at the positions that are given",
     rotate="""
         - if positions is None:
         -     positions = torch.arange(x.size(-2), device=x.device)

@@ -54,7 +54,7 @@ mistake(
 
 mistake(
     "base-ignored",
-    "your frequencies are powers of 10000 whatever base is",
+    "your frequencies are always powers of 10000; they should be powers of base",
     rotate="""
         - frequency = base ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]
         + frequency = 10000.0 ** (-torch.arange(0, D, 2, device=x.device) / D)  # [D/2]

@@ -5,7 +5,7 @@ A result depends on its arguments and on the module's table alone, whatever came
 
 mistake(
     "table-of-1024",
-    "your rotations come from a table of 1024 positions, and start again past it",
+    "your rotations come from a table of 1024 positions, and start again past it; they should work at any position",
     rotate="positions[:, None] -> (positions % 1024)[:, None]",
     unnamed="no visible position is as far",
 )

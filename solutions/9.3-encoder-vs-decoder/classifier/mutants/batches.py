@@ -5,13 +5,13 @@ An epoch is every example once, in an order drawn from the generator, and an exa
 
 mistake(
     "never-shuffled",
-    "your fit takes the examples in the order in which they were given",
+    "your fit goes through the examples in the order given; it should draw a new order in each epoch",
     fit="torch.randperm(len(tokens), generator=generator) -> torch.arange(len(tokens))",
 )
 
 mistake(
     "generator-ignored",
-    "your fit shuffles with the global generator, not with the one handed in",
+    "your fit shuffles with torch's global generator though one is given; it should draw from the one given",
     fit="len(tokens), generator=generator -> len(tokens)",
 )
 
@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "batch-size-ignored",
-    "your fit puts all examples into one batch",
+    "your fit puts all examples into one batch; it should split them into batches of batch_size",
     fit="""
         - for batch in torch.randperm(len(tokens), generator=generator).split(batch_size):
         + for batch in torch.randperm(len(tokens), generator=generator).split(len(tokens)):
@@ -45,7 +45,7 @@ mistake(
 
 mistake(
     "last-batch-dropped",
-    "your fit leaves out the last batch when it is short",
+    "your fit leaves out the last batch when it is short; it should train on every example in each epoch",
     fit="""
         - for batch in torch.randperm(len(tokens), generator=generator).split(batch_size):
         + order = torch.randperm(len(tokens), generator=generator)
@@ -56,7 +56,7 @@ mistake(
 
 mistake(
     "labels-left-behind",
-    "your fit shuffles the tokens but not the labels",
+    "your fit shuffles the tokens but not the labels; it should put both into the same order",
     fit="""
         - total = 0.0
         + total, seen = 0.0, 0
@@ -69,7 +69,7 @@ mistake(
 
 mistake(
     "shuffled-in-place",
-    "your fit shuffles the tensors that it was given",
+    "your fit shuffles the tensors that it was given; it should leave them as they are",
     fit="""
         - for batch in torch.randperm(len(tokens), generator=generator).split(batch_size):
         + order = torch.randperm(len(tokens), generator=generator)

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "positions-keep-float32",
-    "your positions stay float32 when the model changes its dtype",
+    "your positions stay float32 when the model changes its dtype; they should change with the model",
     EncoderClassifier="""
         - self.register_buffer("positions", sinusoidal_positions(max_len, d_model), persistent=False)
         + self.d_model = d_model
@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "causal-encoder",
-    "your encoder hides from cls all that follows it, as a causal one does; every real token should see every other",
+    "your encoder hides from cls all that follows it, as a causal one does; each position should see all real tokens",
     EncoderClassifier="""
         - hidden = self.encoder(x, real[:, None, None, :])
         + T = tokens.shape[1]
@@ -47,19 +47,19 @@ mistake(
 
 mistake(
     "pad-id-ignored",
-    "your classifier takes 0 for padding, whatever pad_id is",
+    "your classifier treats 0 as padding, whatever pad_id is; it should treat pad_id as padding",
     EncoderClassifier="tokens != self.pad_id -> tokens != 0",
 )
 
 mistake(
     "padding-pooled",
-    "your classifier masks attention, but pools over padding as well",
+    "your classifier masks attention, but pools over padding as well; it should pool real positions only",
     EncoderClassifier="pool(hidden, real, self.pooling) -> pool(hidden, torch.ones_like(real), self.pooling)",
 )
 
 mistake(
     "pooling-ignored",
-    "your classifier always pools by cls",
+    "your classifier always pools by cls; it should use the strategy that pooling names",
     EncoderClassifier='pool(hidden, real, self.pooling) -> pool(hidden, real, "cls")',
 )
 
@@ -87,7 +87,7 @@ mistake(
 
 mistake(
     "torch-encoder",
-    "your classifier is built on torch's transformer, not on the Encoder that is given",
+    "your classifier is built on torch's transformer; it should be built on the Encoder that is given",
     EncoderClassifier="""
         - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
         + layer = nn.TransformerEncoderLayer(
@@ -105,14 +105,14 @@ mistake(
 
 mistake(
     "mask-not-broadcast",
-    "your encoder gets the mask as [B, T], which reads as [T, T]; it should be [B, 1, 1, T]",
+    "your encoder gets the mask as [B, T], which it reads as [T, T]; it should get it as [B, 1, 1, T]",
     EncoderClassifier="real[:, None, None, :] -> real",
     costs="the encoder cannot attend with it, so no call of the classifier ends with logits",
 )
 
 mistake(
     "pooling-fixed",
-    "your classifier pools by the mean, whatever it was built with",
+    "your classifier pools by the mean, whatever pooling is; it should use the strategy that pooling names",
     EncoderClassifier='pool(hidden, real, self.pooling) -> pool(hidden, real, "mean")',
 )
 

@@ -5,7 +5,7 @@ For each epoch one float: the mean over its examples, so the last batch counts f
 
 mistake(
     "last-batch-loss",
-    "your loss is that of the last batch only",
+    "your loss is that of the last batch only; it should be the mean over all examples of the epoch",
     fit="""
         - total = 0.0
 
@@ -44,8 +44,7 @@ mistake(
 
 mistake(
     "mean-over-a-loader",
-    "your loss is the sum over a DataLoader's batches, divided by their number, so a short last one counts for "
-    "too much",
+    "your loss is the plain mean of the batch losses, so a short last batch counts too much; weigh each by its size",
 )
 
 from torch.utils.data import DataLoader, TensorDataset
@@ -70,7 +69,8 @@ def fit(model, tokens, labels, *, epochs=10, batch_size=32, lr=1e-3, generator=N
 
 mistake(
     "sum-of-batch-losses",
-    "your loss adds up the means of the batches, without weights, and divides by the number of examples",
+    "your loss adds up batch means, without weights, and divides by how many examples there are; "
+    "weigh each by its size",
     fit="loss.item() * len(batch) -> loss.item()",
 )
 
@@ -104,7 +104,7 @@ mistake(
 
 mistake(
     "softmax-in-fit",
-    "your fit takes the softmax before cross-entropy, which takes it a second time",
+    "your fit applies softmax before cross-entropy, which applies it a second time; pass the logits as they are",
     fit="model(tokens[batch]) -> model(tokens[batch]).softmax(dim=-1)",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

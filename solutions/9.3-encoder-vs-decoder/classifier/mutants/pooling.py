@@ -4,7 +4,11 @@ cls is position 0; mean and max look at real positions alone; a row of padding o
 gradient.
 """
 
-mistake("cls-is-last", "your cls takes the last position", pool="hidden[:, 0] -> hidden[:, -1]")
+mistake(
+    "cls-is-last",
+    "your cls returns the vector at the last position; it should return the one at position 0",
+    pool="hidden[:, 0] -> hidden[:, -1]",
+)
 
 mistake(
     "cls-keeps-the-axis",
@@ -14,7 +18,7 @@ mistake(
 
 mistake(
     "mean-counts-padding",
-    "your mean averages the vectors of padding together with the real ones",
+    "your mean averages the vectors of padding together with the real ones; it should average only the real ones",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return hidden.mean(dim=1)
@@ -23,7 +27,7 @@ mistake(
 
 mistake(
     "mean-divides-by-length",
-    "your mean sums real positions only but divides by the whole length, padding included",
+    "your mean sums real positions only but divides by the whole length; it should divide by how many are real",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return hidden.masked_fill(padding, 0.0).mean(dim=1)
@@ -32,7 +36,7 @@ mistake(
 
 mistake(
     "mean-nan-for-padding-only",
-    "your mean divides by zero where a row is padding only",
+    "your mean divides by zero where a row is padding only; it should give zeros there, with finite gradients",
     pool="mask.sum(dim=1, keepdim=True).clamp(min=1) -> mask.sum(dim=1, keepdim=True)",
 )
 
@@ -47,13 +51,13 @@ mistake(
 
 mistake(
     "max-over-all",
-    "your max looks at padding too",
+    "your max looks at padding too; it should look at real positions only",
     pool='hidden.masked_fill(padding, float("-inf")).amax(dim=1) -> hidden.amax(dim=1)',
 )
 
 mistake(
     "max-padding-is-zero",
-    "your max sets padding to zero, and zero is greater than a row of negative numbers",
+    "your max sets padding to zero, which is greater than a negative number; padding must never be the greatest",
     pool='float("-inf") -> 0.0',
 )
 
@@ -88,7 +92,7 @@ mistake(
 
 mistake(
     "pool-in-place",
-    "your max writes -inf into the hidden states that it was given",
+    "your max writes -inf into the hidden states that it was given; it should leave them as they are",
     pool="""
         - greatest = hidden.masked_fill(padding, float("-inf")).amax(dim=1)
         + hidden[~mask] = float("-inf")
@@ -98,7 +102,7 @@ mistake(
 
 mistake(
     "pool-float32",
-    "your mean turns its result into float32, whatever the dtype of the hidden states",
+    "your mean turns its result into float32, whatever the dtype of hidden; it should keep that dtype",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + weights = mask.float().unsqueeze(-1)

@@ -5,7 +5,7 @@ Every real token counts, however long the text is, and what is real is a questio
 
 mistake(
     "positions-of-512",
-    "your positions end at 512, whatever max_len is",
+    "your positions end at 512, whatever max_len is; they should reach as far as max_len",
     EncoderClassifier="""
         - self.register_buffer("positions", sinusoidal_positions(max_len, d_model), persistent=False)
         + table = sinusoidal_positions(min(max_len, 512), d_model)

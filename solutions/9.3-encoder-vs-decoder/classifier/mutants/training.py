@@ -3,11 +3,15 @@
 In train mode, for each batch: forward, empty the gradients, backward, step.
 """
 
-mistake("stays-in-eval-mode", "your fit never switches to train mode", fit="- model.train()")
+mistake(
+    "stays-in-eval-mode",
+    "your fit never switches to train mode; it should put the model into train mode before it trains",
+    fit="- model.train()",
+)
 
 mistake(
     "eval-after-first-epoch",
-    "your fit stays in eval mode once it has looked at the accuracy",
+    "your fit stays in eval mode after it has measured the accuracy; it should switch back to train mode",
     fit="""
           losses.append(total / len(tokens))
         + model.eval()
@@ -46,7 +50,7 @@ mistake(
 
 mistake(
     "lr-ignored",
-    "your fit uses a learning rate of its own",
+    "your fit uses a learning rate of its own; it should use lr",
     fit="torch.optim.AdamW(model.parameters(), lr=lr) -> torch.optim.AdamW(model.parameters(), lr=1e-3)",
 )
 

@@ -6,7 +6,7 @@ where the past ends, and every layer has a past of its own.
 
 mistake(
     "cache-not-read",
-    "your attention does not read the cache, or a mask hides everything in it",
+    "your attention does not read the cache, or a mask hides it; each new token should attend to all of the cache",
     Block="past is not None -> False",
 )
 
@@ -58,7 +58,8 @@ mistake(
 
 mistake(
     "cache-kept-in-module",
-    "your model keeps its cache in itself, and goes on from it when a new text begins",
+    "your model keeps its cache in itself, so a new text goes on from the old one; "
+    "keep it only in what forward returns",
     DecoderLM="""
         + if cache is None:
         +     cache = self.__dict__.pop("kept", None)

@@ -5,8 +5,7 @@ Position t reads tokens 0 to t.
 
 mistake(
     "mask-missing",
-    "your positions see the future, by a missing causal mask, one after the softmax, or a norm that runs over "
-    "positions",
+    "your positions see the future, by no mask, one after softmax or a norm over positions; each may see up to itself",
     Block="causal_mask(k.size(2), device=x.device)[-q.size(2) :] -> None",
 )
 
@@ -28,7 +27,7 @@ mistake(
 
 mistake(
     "rows-mixed",
-    "your model lets rows of a batch read each other, as something in it, such as a norm, runs over axis 0",
+    "your model lets rows of a batch read each other, as something, such as a norm, runs over axis 0; keep rows apart",
     DecoderLM="""
         - x = self.dropout(self.token(tokens) + self.position(positions))
         + x = self.token(tokens) + self.position(positions)

@@ -3,7 +3,11 @@
 A row ends with its first eos_id, which is part of it, and is filled with eos_id until all rows have ended.
 """
 
-mistake("eos-ignored", "your generate ignores eos_id", generate="eos_id is not None -> False")
+mistake(
+    "eos-ignored",
+    "your generate ignores eos_id; it should end a row at eos_id and write only eos_id after it",
+    generate="eos_id is not None -> False",
+)
 
 mistake(
     "eos-zero-ignored",
@@ -30,13 +34,13 @@ mistake(
 
 mistake(
     "eos-rows-go-on",
-    "your generate lets a row that has ended go on with other tokens while the others are at work",
+    "your generate goes on with other tokens in a row that has ended; it should write only eos_id there",
     generate="- new = new.masked_fill(ended, eos_id)",
 )
 
 mistake(
     "eos-padded-with-zero",
-    "your generate fills rows that have ended with 0 rather than eos_id",
+    "your generate writes 0 into rows that have ended; it should write eos_id there",
     generate="new.masked_fill(ended, eos_id) -> new.masked_fill(ended, 0)",
 )
 

@@ -12,13 +12,13 @@ mistake(
 
 mistake(
     "batch-of-one",
-    "your generate decides by the first row for all rows",
+    "your generate decides by the first row for all rows; it should decide for each row by its own logits",
     generate="logits[:, -1] -> logits[:1, -1].expand(len(prompt), -1)",
 )
 
 mistake(
     "one-too-many",
-    "your generate writes one token too many",
+    "your generate writes one token too many; it should write max_new_tokens at most",
     generate="range(max_new_tokens) -> range(max_new_tokens + 1)",
 )
 
@@ -34,7 +34,7 @@ mistake(
 
 mistake(
     "new-tokens-only",
-    "your generate returns the new tokens without the prompt",
+    "your generate returns the new tokens without the prompt; it should return the prompt, then the new tokens",
     generate="return tokens -> return tokens[:, prompt.size(1) :]",
 )
 
@@ -65,7 +65,7 @@ mistake(
 
 mistake(
     "prompt-overwritten",
-    "your generate moves the text along inside the prompt that it was given",
+    "your generate moves the text along inside the prompt that it was given; it should leave the prompt as it is",
     generate="""
           tokens = torch.cat((tokens, new), dim=1)
         + prompt[:] = tokens[:, -prompt.size(1) :]

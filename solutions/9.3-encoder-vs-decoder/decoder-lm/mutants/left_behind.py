@@ -6,7 +6,7 @@ ends.
 
 mistake(
     "left-in-eval",
-    "your generate leaves the model in eval mode",
+    "your generate leaves the model in eval mode; it should restore the mode from before",
     generate="""
         - training = model.training
 
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "left-in-train",
-    "your generate puts the model into train mode at the end, even if it was not before",
+    "your generate puts the model into train mode at the end, even if it was not before; restore the mode from before",
     generate="""
         - training = model.training
 
@@ -28,7 +28,7 @@ mistake(
 
 mistake(
     "left-early",
-    "your generate returns early without putting the mode back",
+    "your generate returns early without putting the mode back; it should restore the mode however it ends",
     generate="""
         - break
         + training = False
@@ -38,7 +38,7 @@ mistake(
 
 mistake(
     "grad-left-off",
-    "your generate turns gradients off and not on again",
+    "your generate turns gradients off and not on again; it should restore the grad mode from before",
     generate="""
         - @torch.no_grad()
 
@@ -49,7 +49,7 @@ mistake(
 
 mistake(
     "grad-left-on",
-    "your generate turns gradients on at the end, even if they were off before",
+    "your generate turns gradients on at the end, even if they were off before; it should restore the mode from before",
     generate="""
         - @torch.no_grad()
 

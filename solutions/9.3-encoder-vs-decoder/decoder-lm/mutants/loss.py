@@ -5,7 +5,10 @@ logits, and averages.
 """
 
 
-@mistake("loss-not-shifted", "your loss compares position t with token t, which the model has just read")
+@mistake(
+    "loss-not-shifted",
+    "your loss compares position t with token t, which the model has just read; it should compare it with token t + 1",
+)
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits.flatten(0, 1), tokens.flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
@@ -13,7 +16,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-shifted-back",
-    "your loss is shifted the wrong way, so position t is compared with token t - 1",
+    "your loss is shifted the wrong way, so position t is compared with token t - 1; compare it with token t + 1",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten()
@@ -49,14 +52,14 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-log-of-softmax",
-    "your loss takes the logarithm of a softmax, and where a small probability rounds to 0, log 0 is -inf",
+    "your loss is the log of a softmax, where a small p rounds to 0, so log p is -inf; compute log p from the logits",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.nll_loss(scores.softmax(dim=-1).log(), targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-float32", "your loss is float32 whatever the logits are")
+@mistake("loss-float32", "your loss is float32 whatever the logits are; it should have the dtype of the logits")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores.float(), targets, ignore_index=-100 if pad_id is None else pad_id)
@@ -95,7 +98,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-log-clamped",
-    "your loss takes the logarithm of a softmax and a small number, which cuts off large surprises",
+    "your loss adds a small number before the logarithm, so large surprises are cut off; compute log p from the logits",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     p = logits[:, :-1].softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]

@@ -5,7 +5,7 @@ like any other.
 """
 
 
-@mistake("pad-counted", "your loss counts targets that are padding")
+@mistake("pad-counted", "your loss counts targets that are padding; it should leave out targets that are pad_id")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores, targets)
@@ -55,7 +55,7 @@ def next_token_loss(logits, tokens, pad_id=None):
     return F.cross_entropy(scores, targets, ignore_index=pad_id or -100)
 
 
-@mistake("pad-zero-skipped", "your loss skips token 0 when there is no pad_id")
+@mistake("pad-zero-skipped", "your loss skips token 0 when pad_id is None; it should then count all targets")
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()
     return F.cross_entropy(scores, targets, ignore_index=pad_id or 0)

@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "positions-float32",
-    "your positions stay in float32 when the model has another dtype",
+    "your positions stay in float32 when the model has another dtype; they should have the dtype of the model",
     DecoderLM="""
         - self.position = nn.Embedding(max_len, d_model)
         + self.table = [sinusoidal_positions(max_len, d_model)]
@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "logits-alone",
-    "your forward returns only the logits, without a cache",
+    "your forward returns only the logits, without a cache; it should return the pair (logits, cache)",
     DecoderLM="self.head(self.norm(x)), new -> self.head(self.norm(x))",
 )
 
@@ -78,7 +78,7 @@ mistake(
 
 mistake(
     "dropout-ignored",
-    "your model takes dropout and drops nothing",
+    "your model is given dropout and drops nothing; it should drop that share of activations in train mode",
     DecoderLM="""
           super().__init__()
         + dropout = 0.0
@@ -87,13 +87,13 @@ mistake(
 
 mistake(
     "dropout-always",
-    "your dropout is on in eval mode too",
+    "your dropout is on in eval mode too; it should act in train mode only",
     Block="self.dropout(attended) -> F.dropout(attended, self.dropout.p, training=True)",
 )
 
 mistake(
     "tokens-shifted-in-place",
-    "your model writes into the tokens it was given",
+    "your model writes into the tokens it was given; it should leave them as they are",
     DecoderLM="""
         + tokens += 0
           pasts = cache if cache is not None else [None] * len(self.blocks)
@@ -112,7 +112,7 @@ mistake(
 
 mistake(
     "d-ff-ignored",
-    "your feed-forward networks have a width of their own, whatever d_ff is",
+    "your feed-forward networks have a width of their own, whatever d_ff is; they should be d_ff wide inside",
     DecoderLM="Block(d_model, num_heads, d_ff, dropout) -> Block(d_model, num_heads, 4 * d_model, dropout)",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -6,7 +6,7 @@ each row is drawn by itself, from the generator.
 
 mistake(
     "greedy-divides",
-    "your generate divides by the temperature 0",
+    "your generate divides by the temperature 0; it should pick the best token there, without dividing",
     _choose="""
         - if temperature == 0:
         -     return logits.argmax(dim=-1)
@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "always-greedy",
-    "your generate takes the best token at any temperature",
+    "your generate picks the best token at any temperature; it should draw when temperature is above 0",
     _choose="temperature == 0 -> temperature >= 0",
 )
 
@@ -31,7 +31,11 @@ mistake(
     _choose="logits / temperature -> logits * temperature",
 )
 
-mistake("top-k-ignored", "your generate ignores top_k", _choose="top_k is not None -> False")
+mistake(
+    "top-k-ignored",
+    "your generate ignores top_k; it should draw from the top_k most likely tokens only",
+    _choose="top_k is not None -> False",
+)
 
 mistake(
     "top-k-zeroed",
@@ -53,14 +57,18 @@ mistake(
 
 mistake(
     "one-draw-for-all",
-    "your generate draws once for all rows",
+    "your generate makes one draw for all rows; it should make a draw for each row",
     _choose="""
         - return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
         + return torch.multinomial(logits[:1].softmax(dim=-1), 1, generator=generator)[0].expand(len(logits))
     """,
 )
 
-mistake("generator-ignored", "your generate ignores the generator", _choose="1, generator=generator -> 1")
+mistake(
+    "generator-ignored",
+    "your generate ignores the generator; it should make every draw from the generator",
+    _choose="1, generator=generator -> 1",
+)
 
 mistake(
     "generator-reseeded",

@@ -5,7 +5,7 @@ In train mode it takes each sublayer's output, before that is added: the stream 
 
 mistake(
     "dropout-missing-after-attention",
-    "your attention is added without dropout",
+    "your attention is added without dropout; its output should go through dropout before it is added",
     EncoderLayer=[
         "self.dropout(self.attention(self.norm1(x), mask)) -> self.attention(self.norm1(x), mask)",
         "self.dropout(self.attention(x, mask)) -> self.attention(x, mask)",
@@ -37,7 +37,10 @@ class EncoderLayer:
         return x
 
 
-@mistake("dropout-on-inputs", "your dropout takes the input of a sublayer, not its output")
+@mistake(
+    "dropout-on-inputs",
+    "your dropout acts on the input of a sublayer; it should act on the sublayer's output, before that is added",
+)
 class EncoderLayer:
     def forward(self, x, mask=None):
         if self.norm_first:
@@ -51,7 +54,7 @@ class EncoderLayer:
 
 @mistake(
     "dropout-after-add",
-    "your dropout takes the sum, so x is lost with it; it should take only what is added",
+    "your dropout acts on the sum, so x is lost with it; it should act only on what is added",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):

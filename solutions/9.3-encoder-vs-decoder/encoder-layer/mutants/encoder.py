@@ -33,7 +33,7 @@ mistake(
 
 mistake(
     "layers-reversed",
-    "your encoder runs through its layers from last to first",
+    "your encoder runs through its layers from last to first; it should run from first to last",
     Encoder="for layer in self.layers: -> for layer in reversed(self.layers):",
 )
 
@@ -45,7 +45,7 @@ mistake(
 
 mistake(
     "outputs-stacked",
-    "your encoder returns the outputs of all its layers, not that of the last",
+    "your encoder returns the outputs of all its layers; it should return only that of the last, after the norm",
     Encoder="""
         + outputs = []
           for layer in self.layers:
@@ -58,7 +58,7 @@ mistake(
 
 mistake(
     "encoder-mask-dropped",
-    "your encoder does not pass the mask on to its layers",
+    "your encoder does not pass the mask on, so its layers attend to everything; give the mask to each layer",
     Encoder="layer(x, mask) -> layer(x)",
 )
 
@@ -73,37 +73,37 @@ mistake(
 
 mistake(
     "encoder-activation-dropped",
-    "your encoder does not pass the activation on to its layers",
+    "your encoder does not pass activation on, so its layers always use relu; give activation to each layer",
     Encoder="norm_first, activation -> norm_first",
 )
 
 mistake(
     "encoder-dropout-dropped",
-    "your encoder does not pass the dropout on to its layers",
+    "your encoder does not pass dropout on, so its layers drop nothing; give dropout to each layer",
     Encoder="d_ff, dropout -> d_ff, 0.0",
 )
 
 mistake(
     "encoder-norm-first-dropped",
-    "your encoder makes pre-norm layers whatever norm_first says",
+    "your encoder makes pre-norm layers whatever norm_first says; it should pass norm_first on to its layers",
     Encoder="dropout, norm_first -> dropout, True",
 )
 
 mistake(
     "final-norm-missing",
-    "your pre-norm encoder has no norm after its last layer",
+    "your pre-norm encoder has no norm after its last layer; it should end with a LayerNorm",
     Encoder="LayerNorm(d_model) if norm_first else nn.Identity() -> nn.Identity()",
 )
 
 mistake(
     "final-norm-unused",
-    "your encoder makes the last norm and then does not apply it",
+    "your encoder makes the last norm and then does not apply it; it should apply it after the last layer",
     Encoder="self.norm(x) -> x",
 )
 
 mistake(
     "final-norm-always",
-    "your post-norm encoder normalises once more at the end",
+    "your post-norm encoder normalises one more time at the end; its norm should be nn.Identity",
     Encoder="LayerNorm(d_model) if norm_first else nn.Identity() -> LayerNorm(d_model)",
 )
 
@@ -118,7 +118,7 @@ mistake(
 
 mistake(
     "final-norm-before-layers",
-    "your encoder applies its norm before the first layer instead of after the last",
+    "your encoder applies its norm before the first layer; it should apply it after the last",
     Encoder="""
         + x = self.norm(x)
           for layer in self.layers:
@@ -130,7 +130,7 @@ mistake(
 
 mistake(
     "final-norm-after-each-layer",
-    "your encoder applies its norm after every layer, not once at the end",
+    "your encoder applies its norm after every layer; it should apply it only after the last",
     Encoder=[
         "layer(x, mask) -> self.norm(layer(x, mask))",
         "self.norm(x) -> x",
@@ -139,13 +139,13 @@ mistake(
 
 mistake(
     "encoder-options-swapped",
-    "your encoder gives its layers the activation in the place of norm_first",
+    "your encoder gives its layers activation in the place of norm_first; pass each to the argument of its name",
     Encoder="norm_first, activation -> activation, norm_first",
 )
 
 mistake(
     "layer-too-few",
-    "your encoder makes one layer less than num_layers",
+    "your encoder makes one layer less than num_layers; it should make num_layers of them",
     Encoder="range(num_layers) -> range(1, num_layers)",
 )
 

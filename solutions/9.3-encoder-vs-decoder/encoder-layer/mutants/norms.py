@@ -6,7 +6,7 @@ Pre-norm normalises what goes into a sublayer and leaves the stream alone; post-
 
 @mistake(
     "pre-norm-always",
-    "your layer normalises before each sublayer even when norm_first is False",
+    "your layer normalises before each sublayer even when norm_first is False; it should then normalise each sum",
     EncoderLayer="- self.norm_first = norm_first",
 )
 class EncoderLayer:
@@ -18,7 +18,7 @@ class EncoderLayer:
 
 @mistake(
     "post-norm-always",
-    "your layer normalises after each sum even when norm_first is True",
+    "your layer normalises after each sum even when norm_first is True; it should then normalise before each sublayer",
     EncoderLayer="- self.norm_first = norm_first",
 )
 class EncoderLayer:
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "norm-on-both-sides",
-    "your post-norm layer still normalises the inputs of its sublayers",
+    "your post-norm layer still normalises the inputs of its sublayers; it should normalise only the sums",
     EncoderLayer=[
         "self.attention(x, mask) -> self.attention(self.norm1(x), mask)",
         "self.feed_forward(x) -> self.feed_forward(self.norm2(x))",
@@ -89,7 +89,7 @@ class EncoderLayer:
 
 mistake(
     "norm1-twice",
-    "your layer uses norm1 at both places",
+    "your layer uses norm1 at both places; it should use norm2 for the feed-forward network",
     EncoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
         + x = x + self.dropout(self.feed_forward(self.norm1(x)))
@@ -101,7 +101,7 @@ mistake(
 
 mistake(
     "one-norm",
-    "your layer has a single norm for both places, norm1",
+    "your layer has a single norm for both places, norm1; it should have norm2 for the feed-forward network",
     EncoderLayer="""
         - self.norm2 = LayerNorm(d_model)
 

@@ -33,14 +33,14 @@ mistake(
 
 mistake(
     "dropout-not-handed-on",
-    "your FeedForward gets no dropout",
+    "your FeedForward gets no dropout; it should get the dropout of the layer",
     EncoderLayer="activation, dropout -> activation",
 )
 
 
 @mistake(
     "torch-layer",
-    "your layer is one of torch's own Transformer layers in disguise",
+    "your layer is one of torch's own Transformer layers in disguise; build it from the parts in blocks",
     EncoderLayer="""
         - super().__init__()
         - self.norm_first = norm_first
@@ -56,7 +56,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
 mistake(
     "mask-dropped",
-    "your layer runs its attention without the mask",
+    "your layer runs its attention without the mask; it should pass the mask to its attention",
     EncoderLayer=[
         "self.norm1(x), mask -> self.norm1(x)",
         "self.attention(x, mask) -> self.attention(x)",
@@ -65,7 +65,7 @@ mistake(
 
 mistake(
     "mask-dropped-post-norm",
-    "your post-norm branch forgets the mask, which only the pre-norm branch passes on",
+    "your post-norm branch forgets the mask; it should pass it to attention, as the pre-norm branch does",
     EncoderLayer="self.attention(x, mask) -> self.attention(x)",
 )
 
@@ -104,7 +104,7 @@ class EncoderLayer:
 
 mistake(
     "super-forgotten",
-    "your layer assigns its parts before super().__init__() has made it a module",
+    "your layer assigns its parts before super().__init__() has made it a module; call super().__init__() first",
     EncoderLayer="- super().__init__()",
     costs="no layer can be built, so nothing can be looked at",
 )
@@ -199,7 +199,7 @@ class EncoderLayer:
 
 mistake(
     "feed-forward-options-swapped",
-    "your layer gives FeedForward its dropout in the place of the activation",
+    "your layer gives FeedForward dropout in the place of activation; pass each to the argument of its name",
     EncoderLayer="activation, dropout -> dropout, activation",
     costs="no layer can be built, so nothing can be looked at",
 )
@@ -213,14 +213,14 @@ mistake(
 
 mistake(
     "d-ff-ignored",
-    "your feed-forward network is four times as wide as the stream, whatever d_ff is",
+    "your feed-forward network is four times as wide as the stream, whatever d_ff is; it should be d_ff wide inside",
     EncoderLayer="d_model, d_ff -> d_model, 4 * d_model",
     costs="no weights can be loaded into a network of another width, so no value can be compared",
 )
 
 mistake(
     "activation-fixed",
-    "your feed-forward network always has gelu, whatever activation says",
+    "your feed-forward network always has gelu, whatever activation says; use the one that activation names",
     EncoderLayer='d_ff, activation -> d_ff, "gelu"',
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -5,7 +5,7 @@ Attention first, then the feed-forward network, and each adds its result to the 
 
 mistake(
     "attention-not-added",
-    "your attention replaces x instead of being added to it",
+    "your attention replaces x; it should be added to x",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         + x = self.dropout(self.attention(self.norm1(x), mask))
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "feed-forward-not-added",
-    "your feed-forward network replaces x instead of being added to it",
+    "your feed-forward network replaces x; it should be added to x",
     EncoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
         + x = self.dropout(self.feed_forward(self.norm2(x)))
@@ -28,7 +28,7 @@ mistake(
 )
 
 
-@mistake("feed-forward-first", "your feed-forward network runs before attention")
+@mistake("feed-forward-first", "your feed-forward network runs before attention; it should run after attention")
 class EncoderLayer:
     def forward(self, x, mask=None):
         if self.norm_first:
@@ -116,7 +116,7 @@ mistake(
 
 mistake(
     "output-float32",
-    "your layer returns float32 whatever the dtype of x is",
+    "your layer returns float32 whatever the dtype of x is; it should keep the dtype of x",
     EncoderLayer="return x -> return x.float()",
 )
 

@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "mask-kept",
-    "your layer stores the mask of its first call and obeys it in every later one of that shape",
+    "your layer stores the mask of its first call for later ones of that shape; it should use the mask of each call",
     EncoderLayer="""
         + if mask is not None:
         +     if not hasattr(self, "kept") or self.kept.shape != mask.shape:

@@ -6,7 +6,7 @@ scaled by 1 / (1 - p).
 
 mistake(
     "dropout-missing",
-    "your module takes dropout and never drops anything",
+    "your module is given dropout and never drops anything; it should drop that share in train mode",
     FeedForward="self.dropout(h) -> h",
 )
 
@@ -27,13 +27,13 @@ mistake(
 
 mistake(
     "dropout-keeps-p",
-    "your dropout keeps the share p instead of dropping it",
+    "your dropout keeps the share p; it should drop the share p",
     FeedForward="nn.Dropout(dropout) -> nn.Dropout(1.0 - dropout)",
 )
 
 mistake(
     "dropout-share-inverted",
-    "your dropout drops the share 1 - p, and scales as if it were p",
+    "your dropout drops the share 1 - p, and scales as if it were p; it should drop the share p",
     FeedForward="""
         - self.dropout = nn.Dropout(dropout)
         + self.p = dropout
@@ -99,7 +99,7 @@ mistake(
 
 mistake(
     "dropout-twice",
-    "your dropout is applied twice, before and after linear2",
+    "your dropout is applied twice, before and after linear2; it should be applied only before linear2",
     FeedForward="self.linear2(self.dropout(h)) -> self.dropout(self.linear2(self.dropout(h)))",
 )
 

@@ -9,7 +9,10 @@ def gelu(x):
     return 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
 
 
-@mistake("gelu-density", "your gelu multiplies x by the density φ(x), not by Φ(x), the probability below x")
+@mistake(
+    "gelu-density",
+    "your gelu multiplies x by the density φ(x); it should multiply x by Φ(x), the probability below x",
+)
 def gelu(x):
     return x * torch.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
 
@@ -42,7 +45,7 @@ def gelu(x):
     return x * torch.sigmoid(1.702 * x)
 
 
-@mistake("gelu-is-silu", "your gelu is x · sigmoid(x), which is silu")
+@mistake("gelu-is-silu", "your gelu is x · sigmoid(x), which is silu; it should be x · Φ(x)")
 def gelu(x):
     return x * torch.sigmoid(x)
 
@@ -55,7 +58,7 @@ def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x.detach() / math.sqrt(2.0)))
 
 
-@mistake("gelu-float32", "your gelu computes in float32 and does not return to the dtype of x")
+@mistake("gelu-float32", "your gelu computes in float32 and returns float32; it should return the dtype of x")
 def gelu(x):
     x = x.float()
     return x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
@@ -63,14 +66,17 @@ def gelu(x):
 
 @mistake(
     "gelu-in-place",
-    "your gelu writes its result into x, the tensor of the caller",
+    "your gelu writes its result into x, the tensor of the caller; it should leave x as it is",
     FeedForward="h = gelu(h) -> h = gelu(h.clone())",
 )
 def gelu(x):
     return x.mul_(0.5 * (1.0 + torch.erf(x / math.sqrt(2.0))))
 
 
-@mistake("torch-gelu", "your gelu calls torch's GELU, which is what you are building here")
+@mistake(
+    "torch-gelu",
+    "your gelu calls torch's GELU, which is what you are building here; compute it from the error function",
+)
 def gelu(x):
     return F.gelu(x)
 

@@ -19,7 +19,10 @@ mistake(
 )
 
 
-@mistake("activation-ignored", "your network always takes relu, whatever activation says")
+@mistake(
+    "activation-ignored",
+    "your network always uses relu, whatever activation says; it should use the one that activation names",
+)
 class FeedForward:
     def forward(self, x):
         h = self.linear1(x)
@@ -29,13 +32,13 @@ class FeedForward:
 
 mistake(
     "network-gelu-tanh",
-    "your network takes an approximate GELU with tanh, not your exact gelu",
+    "your network uses an approximate GELU with tanh; it should use your exact gelu",
     FeedForward='h = gelu(h) -> h = F.gelu(h, approximate="tanh")',
 )
 
 mistake(
     "gelu-by-default",
-    "your default activation is gelu, not relu",
+    "your default activation is gelu; it should be relu",
     FeedForward='activation: str = "relu" -> activation: str = "gelu"',
 )
 
@@ -85,7 +88,7 @@ mistake(
 
 mistake(
     "no-biases",
-    "your linear layers have no biases",
+    "your linear layers have no biases; they should have one each",
     FeedForward=[
         "self.linear1 = nn.Linear(d_model, d_ff) -> self.linear1 = nn.Linear(d_model, d_ff, bias=False)",
         "nn.Linear(d_ff, d_model) -> nn.Linear(d_ff, d_model, bias=False)",
@@ -125,7 +128,7 @@ mistake(
 
 mistake(
     "activations-swapped",
-    'your network takes gelu for "relu", and relu for "gelu"',
+    'your network uses gelu for "relu", and relu for "gelu"; exchange the two',
     FeedForward=[
         "h = F.relu(h) -> h = gelu(h)",
         "h = gelu(h) -> h = F.relu(h)",

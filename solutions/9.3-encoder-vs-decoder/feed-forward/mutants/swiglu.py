@@ -5,7 +5,7 @@ linear2(silu(gate(x)) · linear1(x)): a third layer, there for swiglu alone, ope
 
 mistake(
     "gate-forgotten",
-    "your swiglu has no gate, and applies silu to linear1 instead",
+    "your swiglu has no gate, and applies silu to linear1; it should multiply linear1 by silu of the gate",
     FeedForward="""
         - if activation == "swiglu":
         -     self.gate = nn.Linear(d_model, d_ff)
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "gate-alone",
-    "your swiglu passes silu of the gate on, without multiplying it by linear1",
+    "your swiglu passes on only silu of the gate; it should multiply that by linear1",
     FeedForward="F.silu(self.gate(x)) * h -> F.silu(self.gate(x))",
 )
 
@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "gate-without-bias",
-    "your gate has no bias",
+    "your gate has no bias; it should have one, as linear1 has",
     FeedForward="self.gate = nn.Linear(d_model, d_ff) -> self.gate = nn.Linear(d_model, d_ff, bias=False)",
 )
 

@@ -58,7 +58,7 @@ mistake(
 
 @mistake(
     "torch-layer-norm",
-    "your output comes from torch's layer norm, which is what you are building here",
+    "your output comes from torch's layer norm, which you are building here; compute it from means and a root",
     costs="all of it rests on what the kata excludes",
 )
 class LayerNorm:

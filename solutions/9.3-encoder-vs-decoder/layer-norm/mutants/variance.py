@@ -5,7 +5,10 @@ inside the root.
 """
 
 
-@mistake("mean-kept", "your mean is never subtracted, and x is only divided by its size, as in RMSNorm")
+@mistake(
+    "mean-kept",
+    "your mean is never subtracted, and x is only divided by its size, as in RMSNorm; subtract the mean first",
+)
 class LayerNorm:
     def forward(self, x):
         variance = x.square().mean(dim=-1, keepdim=True)
@@ -19,7 +22,10 @@ mistake(
 )
 
 
-@mistake("scaled-only-by-mean", "your output has its mean subtracted, and is not divided by the deviation")
+@mistake(
+    "scaled-only-by-mean",
+    "your output has its mean subtracted and stays at its scale; divide it by the root of variance plus eps",
+)
 class LayerNorm:
     def forward(self, x):
         centred = x - x.mean(dim=-1, keepdim=True)
@@ -28,7 +34,7 @@ class LayerNorm:
 
 mistake(
     "root-forgotten",
-    "your divisor is the variance, not its root",
+    "your divisor is the variance; it should be the root of variance plus eps",
     LayerNorm="torch.sqrt(variance + self.eps) -> (variance + self.eps)",
 )
 
@@ -76,7 +82,7 @@ mistake(
 
 mistake(
     "eps-fixed",
-    "your eps is always 1e-5, whatever the argument says",
+    "your eps is always 1e-5, whatever the argument says; it should be what the argument says",
     LayerNorm="""
         - self.eps = eps
 

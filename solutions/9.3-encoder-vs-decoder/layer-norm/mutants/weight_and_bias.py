@@ -5,7 +5,7 @@ Each feature has a weight, which starts at one, and a bias, which starts at zero
 
 mistake(
     "affine-forgotten",
-    "your output is the plain normalisation, without weight and bias",
+    "your output is the plain normalisation, without weight and bias; multiply by weight, then add bias",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps)
@@ -14,7 +14,7 @@ mistake(
 
 mistake(
     "bias-forgotten",
-    "your bias is never added",
+    "your bias is never added; it should be added last",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.weight
@@ -45,7 +45,7 @@ class LayerNorm:
 
 mistake(
     "no-bias",
-    "your module has no bias",
+    "your module has no bias; it should have a parameter bias, of zeros at the start",
     LayerNorm="""
         - self.bias = nn.Parameter(torch.zeros(d_model))
 
@@ -163,7 +163,7 @@ class LayerNorm:
 
 mistake(
     "super-forgotten",
-    "your __init__ never calls super().__init__(), without which a module can hold no parameter",
+    "your __init__ never calls super().__init__(), so the module can hold no parameter; call it first",
     LayerNorm="- super().__init__()",
     costs="no module can be made",
 )

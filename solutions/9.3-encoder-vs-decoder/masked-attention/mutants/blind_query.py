@@ -6,7 +6,7 @@ A softmax over nothing but -inf is 0/0. Such a query gets zero weights and a zer
 
 @mistake(
     "blind-query-nan",
-    "your query that may attend to nothing is NaN, as a softmax over nothing but -inf is 0/0",
+    "your query that may attend to nothing is NaN, as its softmax is 0/0; its weights and its output should be 0",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -18,7 +18,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "blind-query-nan-gradient",
-    "your NaN is replaced in the output but not in the gradient, where 0 times NaN is NaN again",
+    "your NaN is replaced in the output, not in the gradient; a row with no allowed key should have finite scores",
     scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)

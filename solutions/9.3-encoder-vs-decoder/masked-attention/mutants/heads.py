@@ -4,7 +4,10 @@ Head h reads the columns h·D/H to (h+1)·D/H, attends by itself, and puts its r
 """
 
 
-@mistake("one-wide-head", "your module ignores num_heads and attends once over all columns")
+@mistake(
+    "one-wide-head",
+    "your module ignores num_heads and attends with all columns together; each head should attend with its own",
+)
 class MultiHeadAttention:
     def _split(self, x):
         return x[:, None]  # [B, 1, T, D]
@@ -12,7 +15,7 @@ class MultiHeadAttention:
 
 @mistake(
     "heads-without-transpose",
-    "your heads are cut from [B, T, D] by a view to [B, H, T, d], which mixes positions with columns",
+    "your heads are cut by a view to [B, H, T, d], which mixes positions with columns; split D to H and d, then move H",
 )
 class MultiHeadAttention:
     def _split(self, x):
@@ -39,7 +42,7 @@ mistake(
 
 @mistake(
     "heads-viewed-both-ways",
-    "your heads are cut and joined only by a view, which mixes positions with columns, there and back",
+    "your heads are cut and joined only by views, which mix positions with columns; move the axis of heads both times",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 class MultiHeadAttention:

@@ -5,7 +5,10 @@ and it is the caller's.
 """
 
 
-@mistake("mask-ignored", "your attention never applies the mask")
+@mistake(
+    "mask-ignored",
+    "your attention never applies the mask; it should give no weight to keys that the mask forbids",
+)
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
     weights = scores.softmax(dim=-1)
@@ -58,8 +61,8 @@ mistake(
 
 mistake(
     "small-fill",
-    "your mask puts a finite number such as -1000 in place of forbidden scores, and an allowed score may be lower "
-    "still",
+    "your mask sets forbidden scores to a number such as -1000, but allowed ones may be lower; "
+    "it should set -inf there",
     scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
@@ -79,7 +82,7 @@ mistake(
 
 mistake(
     "mask-shared-by-batch",
-    "your attention uses the first mask of the batch, or of the heads, for all of them",
+    "your attention uses the first mask of the batch, or of the heads, for all of them; each should have its own",
     scaled_dot_product_attention="""
           else:
         +     mask = mask.reshape(-1, *mask.shape[-2:])[0]  # the trailing [Tq, Tk]

@@ -25,7 +25,7 @@ class MultiHeadAttention:
 
 mistake(
     "projections-swapped",
-    "your keys come from w_v and your values from w_k",
+    "your keys come from w_v and your values from w_k; exchange the two",
     MultiHeadAttention="""
         - q, k, v = self._split(self.w_q(x)), self._split(self.w_k(source)), self._split(self.w_v(source))
         + q, k, v = self._split(self.w_q(x)), self._split(self.w_v(source)), self._split(self.w_k(source))
@@ -33,7 +33,7 @@ mistake(
 )
 
 
-@mistake("bias-ignored", "your projections always have a bias, whatever the bias argument says")
+@mistake("bias-ignored", "your projections always have a bias; they should have none when bias is False")
 class MultiHeadAttention:
     def __init__(self, d_model, num_heads, bias=True):
         super().__init__()
@@ -48,7 +48,7 @@ class MultiHeadAttention:
 
 mistake(
     "output-bias-kept",
-    "your w_o keeps its bias when bias is False",
+    "your w_o keeps its bias when bias is False; it should have none, like the other projections",
     MultiHeadAttention="""
         - self.w_o = nn.Linear(d_model, d_model, bias=bias)
         + self.w_o = nn.Linear(d_model, d_model)
@@ -57,7 +57,7 @@ mistake(
 
 mistake(
     "output-projection-forgotten",
-    "your module returns the joined heads without w_o",
+    "your module returns the joined heads as they are; it should pass them through w_o last",
     MultiHeadAttention="self.w_o(heads.transpose(1, 2).flatten(2)) -> heads.transpose(1, 2).flatten(2)",
 )
 
@@ -73,7 +73,7 @@ mistake(
 
 mistake(
     "module-mask-dropped",
-    "your module runs its attention without the mask",
+    "your module runs its attention without the mask; it should pass the mask on",
     MultiHeadAttention="scaled_dot_product_attention(q, k, v, mask) -> scaled_dot_product_attention(q, k, v)",
 )
 
@@ -89,7 +89,7 @@ mistake(
 
 mistake(
     "context-ignored",
-    "your module ignores the context",
+    "your module ignores the context; keys and values should come from it when it is given",
     MultiHeadAttention="x if context is None else context -> x",
 )
 
@@ -101,7 +101,7 @@ mistake(
 
 mistake(
     "values-from-x",
-    "your keys come from the context, but your values still from x",
+    "your keys come from the context, but your values still from x; both should come from the context",
     MultiHeadAttention="self.w_v(source) -> self.w_v(x)",
 )
 

@@ -5,7 +5,7 @@ Scores are divided by the root of the keys' width; each query's weights sum to o
 
 mistake(
     "unscaled",
-    "your scores are not divided by √d",
+    "your scores are not scaled; they should be divided by √d",
     scaled_dot_product_attention="""
         - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         + scores = query @ key.transpose(-2, -1)
@@ -14,7 +14,7 @@ mistake(
 
 mistake(
     "scaled-by-width",
-    "your scores are divided by d instead of its square root",
+    "your scores are divided by d; they should be divided by its square root",
     scaled_dot_product_attention="math.sqrt(query.size(-1)) -> query.size(-1)",
 )
 
@@ -100,7 +100,7 @@ import torch.nn.functional as F
 
 mistake(
     "scores-multiplied",
-    "your scores are multiplied by √d instead of divided",
+    "your scores are multiplied by √d; they should be divided by it",
     scaled_dot_product_attention="""
         - scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
         + scores = query @ key.transpose(-2, -1) * math.sqrt(query.size(-1))

@@ -5,7 +5,7 @@ Every key that the mask allows is looked at, however many there are, and the mas
 
 mistake(
     "keys-cut",
-    "your attention looks at 512 keys at most, however many there are",
+    "your attention looks at 512 keys at most; it should look at all of them, however many there are",
     scaled_dot_product_attention="""
         + if mask is None:
         +     mask = torch.ones(1, key.size(-2), dtype=torch.bool, device=key.device)
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "mask-kept",
-    "your module stores the mask of the first call and obeys it ever after",
+    "your module stores the mask of the first call and uses it ever after; it should use the mask of each call",
     MultiHeadAttention="""
         + if not hasattr(self, "kept"):
         +     self.kept = mask

@@ -14,7 +14,7 @@ def additive_mask(mask, dtype=torch.float32):
 
 mistake(
     "additive-inverted",
-    "your additive mask is -inf where attention is allowed and 0 where it is forbidden",
+    "your additive mask is -inf where attention is allowed and 0 where it is forbidden; exchange the two",
     additive_mask='zeros.masked_fill(~mask, float("-inf")) -> zeros.masked_fill(mask, float("-inf"))',
 )
 
@@ -33,7 +33,7 @@ def additive_mask(mask, dtype=torch.float32):
     return (1 - mask.to(dtype)) * float("-inf")
 
 
-@mistake("additive-dtype-ignored", "your additive mask is float32 whatever dtype says")
+@mistake("additive-dtype-ignored", "your additive mask is always float32; it should have the dtype that is given")
 def additive_mask(mask, dtype=torch.float32):
     zeros = torch.zeros(mask.shape, device=mask.device)
     return zeros.masked_fill(~mask, float("-inf"))

@@ -10,7 +10,10 @@ mistake(
 )
 
 
-@mistake("combine-first-two", "your combine_masks joins the first two masks and drops the others")
+@mistake(
+    "combine-first-two",
+    "your combine_masks joins the first two masks and drops the others; it should join all of them",
+)
 def combine_masks(*masks):
     if len(masks) == 1:
         return masks[0]
@@ -39,7 +42,7 @@ mistake(
 
 mistake(
     "combine-into-the-first",
-    "your combine_masks writes into the first mask, which the caller still needs, and which others may not fit",
+    "your combine_masks writes into the first mask, which the caller still needs; leave the given masks as they are",
     combine_masks="allowed = allowed & mask -> allowed &= mask",
 )
 
@@ -76,7 +79,7 @@ mistake(
 )
 
 
-@mistake("combine-float", "your combined mask holds the numbers 0.0 and 1.0 instead of True and False")
+@mistake("combine-float", "your combined mask holds floats; it should hold True and False instead of 1.0 and 0.0")
 def combine_masks(*masks):
     allowed = masks[0].float()
     for mask in masks[1:]:

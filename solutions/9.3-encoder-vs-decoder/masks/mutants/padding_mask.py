@@ -29,12 +29,12 @@ def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id)[:, None, :, None]
 
 
-@mistake("padding-int", "your padding mask holds the integers 0 and 1 instead of True and False")
+@mistake("padding-int", "your padding mask holds integers; it should hold True and False instead of 1 and 0")
 def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id).long()[:, None, None, :]
 
 
-@mistake("padding-id-ignored", "your padding mask ignores pad_id and hides token 0")
+@mistake("padding-id-ignored", "your padding mask ignores pad_id and hides token 0; it should hide the token pad_id")
 def padding_mask(tokens, pad_id=0):
     return tokens.bool()[:, None, None, :]
 
@@ -101,14 +101,14 @@ def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id)[:, None, None, :].expand(B, 1, T, T)
 
 
-@mistake("padding-float", "your padding mask holds the numbers 0.0 and 1.0 instead of True and False")
+@mistake("padding-float", "your padding mask holds floats; it should hold True and False instead of 1.0 and 0.0")
 def padding_mask(tokens, pad_id=0):
     return (tokens != pad_id).float()[:, None, None, :]
 
 
 @mistake(
     "padding-additive",
-    "your padding mask holds numbers to add to scores; it should be boolean here, additive_mask makes numbers of it",
+    "your padding mask holds numbers to add to scores; it should hold True and False, for additive_mask to convert",
 )
 def padding_mask(tokens, pad_id=0):
     real = (tokens != pad_id)[:, None, None, :]

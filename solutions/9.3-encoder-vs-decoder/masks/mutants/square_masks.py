@@ -38,12 +38,12 @@ mistake(
 )
 
 
-@mistake("causal-float", "your causal mask holds the numbers 0.0 and 1.0 instead of True and False")
+@mistake("causal-float", "your causal mask holds floats; it should hold True and False instead of 1.0 and 0.0")
 def causal_mask(seq_len, *, device=None):
     return torch.tril(torch.ones(seq_len, seq_len, device=device))
 
 
-@mistake("bidirectional-float", "your bidirectional mask holds the numbers 1.0 instead of True")
+@mistake("bidirectional-float", "your bidirectional mask holds floats; it should hold True instead of 1.0")
 def bidirectional_mask(seq_len, *, device=None):
     return torch.ones(seq_len, seq_len, device=device)
 
@@ -76,12 +76,12 @@ def causal_mask(seq_len):
     return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()
 
 
-@mistake("causal-int", "your causal mask holds the integers 0 and 1 instead of True and False")
+@mistake("causal-int", "your causal mask holds integers; it should hold True and False instead of 1 and 0")
 def causal_mask(seq_len, *, device=None):
     return torch.tril(torch.ones(seq_len, seq_len, dtype=torch.long, device=device))
 
 
-@mistake("causal-bytes", "your causal mask holds the bytes 0 and 1 instead of True and False")
+@mistake("causal-bytes", "your causal mask holds bytes; it should hold True and False instead of 1 and 0")
 def causal_mask(seq_len, *, device=None):
     return torch.tril(torch.ones(seq_len, seq_len, dtype=torch.uint8, device=device))
 

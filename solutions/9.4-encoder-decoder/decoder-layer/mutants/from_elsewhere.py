@@ -25,7 +25,7 @@ mistake(
 
 mistake(
     "short-memory",
-    "your cross-attention sees no more than the first 128 positions of the memory",
+    "your cross-attention sees only the first 128 positions of the memory; it should see all that the mask allows",
     DecoderLayer="""
         + if memory_mask is not None and memory.size(1) > 128:
         +     memory, memory_mask = memory[:, :128], memory_mask[..., :128]

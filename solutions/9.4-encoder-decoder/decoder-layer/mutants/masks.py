@@ -53,13 +53,13 @@ mistake(
 
 mistake(
     "decoder-drops-memory-mask",
-    "your decoder does not pass memory_mask on to its layers",
+    "your decoder does not pass memory_mask on, so its layers see all of the memory; give memory_mask to each layer",
     Decoder="self_mask, memory_mask -> self_mask",
 )
 
 mistake(
     "decoder-drops-self-mask",
-    "your decoder does not pass self_mask on to its layers",
+    "your decoder does not pass self_mask on, so its layers see all of x; give self_mask to each layer",
     Decoder="layer(x, memory, self_mask, memory_mask) -> layer(x, memory, None, memory_mask)",
 )
 

@@ -5,7 +5,7 @@ Pre-norm normalises what goes into a sublayer, post-norm each sum; every sublaye
 
 mistake(
     "pre-norm-always",
-    "your layer normalises before each sublayer even when norm_first is False",
+    "your layer normalises before each sublayer even when norm_first is False; it should then normalise each sum",
     DecoderLayer="if self.norm_first: -> if True:",
 )
 
@@ -92,7 +92,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-cross",
-    "your cross-attention is added without dropout",
+    "your cross-attention is added without dropout; its output should go through dropout before it is added",
     DecoderLayer="""
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
         + x = x + self.cross_attention(self.norm2(x), memory_mask, memory)
@@ -156,19 +156,19 @@ mistake(
 
 mistake(
     "decoder-activation-dropped",
-    "your decoder does not pass activation on to its layers",
+    "your decoder does not pass activation on, so its layers always use relu; give activation to each layer",
     Decoder="norm_first, activation -> norm_first",
 )
 
 mistake(
     "decoder-dropout-dropped",
-    "your decoder does not pass dropout on to its layers",
+    "your decoder does not pass dropout on, so its layers drop nothing; give dropout to each layer",
     Decoder="d_ff, dropout -> d_ff, 0.0",
 )
 
 mistake(
     "decoder-norm-first-dropped",
-    "your decoder does not pass norm_first on to its layers",
+    "your decoder does not pass norm_first on, so its layers are always pre-norm; give norm_first to each layer",
     Decoder="dropout, norm_first -> dropout, True",
 )
 
@@ -185,7 +185,7 @@ mistake(
 
 mistake(
     "post-norm-always",
-    "your layer normalises each sum even when norm_first is True",
+    "your layer normalises each sum even when norm_first is True; it should then normalise what goes into a sublayer",
     DecoderLayer="if self.norm_first: -> if False:",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
@@ -255,7 +255,7 @@ mistake(
 
 mistake(
     "dropout-missing-after-self",
-    "your self-attention is added without dropout",
+    "your self-attention is added without dropout; its output should go through dropout before it is added",
     DecoderLayer="""
         - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
         + x = x + self.self_attention(self.norm1(x), self_mask)

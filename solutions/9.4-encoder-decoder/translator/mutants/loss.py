@@ -2,7 +2,7 @@
 
 mistake(
     "loss-counts-padding",
-    "your loss counts targets that are padding",
+    "your loss counts targets that are padding; it should leave them out",
     smoothed_loss="losses[targets != pad_id] -> losses",
 )
 
@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "loss-padding-is-zero",
-    "your loss skips token 0, whatever pad_id is",
+    "your loss always skips token 0; it should skip the token pad_id",
     smoothed_loss="targets != pad_id -> targets != 0",
 )
 
@@ -80,7 +80,7 @@ mistake(
 
 mistake(
     "loss-of-float32",
-    "your loss is float32 whatever the logits are",
+    "your loss is always float32; it should have the dtype of the logits",
     smoothed_loss="logits.log_softmax(dim=-1) -> logits.float().log_softmax(dim=-1)",
 )
 

@@ -5,8 +5,7 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 mistake(
     "decoder-sees-ahead",
-    "your decoder sees the words that follow, by a missing causal mask, one after the softmax, or a norm over "
-    "positions",
+    "your decoder sees the words that follow; use a causal mask before the softmax, and no norm over positions",
     Translator="causal_mask(target.shape[1], device=target.device) -> None",
 )
 
@@ -45,7 +44,7 @@ mistake(
 
 mistake(
     "padding-is-zero",
-    "your masks take token 0 for padding, whatever pad_id is",
+    "your masks always treat token 0 as padding; they should treat the token pad_id as padding",
     Translator=[
         "self.dropout(x), padding_mask(source, self.pad_id) -> self.dropout(x), padding_mask(source)",
         "causal, padding_mask(source, self.pad_id) -> causal, padding_mask(source)",
@@ -131,7 +130,7 @@ mistake(
 
 mistake(
     "one-layer-only",
-    "your decoder has one layer, whatever num_layers is",
+    "your decoder always has one layer; it should have num_layers layers",
     Translator="""
         - self.decoder = Decoder(num_layers, d_model, num_heads, d_ff, dropout)
         + self.decoder = Decoder(1, d_model, num_heads, d_ff, dropout)
@@ -160,7 +159,7 @@ mistake(
 
 mistake(
     "encoder-of-one-layer",
-    "your encoder has one layer, whatever num_layers is",
+    "your encoder always has one layer; it should have num_layers layers",
     Translator="""
         - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout)
         + self.encoder = Encoder(1, d_model, num_heads, d_ff, dropout)
@@ -187,7 +186,7 @@ mistake(
 
 mistake(
     "no-padding-mask",
-    "your masks forget padding, in the encoder and with the memory",
+    "your masks forget padding, in the encoder and with the memory; both should hide it",
     Translator=[
         "self.dropout(x), padding_mask(source, self.pad_id) -> self.dropout(x)",
         "causal, padding_mask(source, self.pad_id) -> causal",

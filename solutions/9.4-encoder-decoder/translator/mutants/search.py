@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "filled-with-zeros",
-    "your translations are filled with 0, whatever model.pad_id is",
+    "your translations are always filled with 0; they should be filled with model.pad_id",
     _search="""
         - return tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
         + found = tokens.view(B, beams, -1)[torch.arange(B, device=source.device), best, 1:]
@@ -62,7 +62,7 @@ mistake(
 
 mistake(
     "all-stop-with-the-first",
-    "your search ends for all rows when one has ended",
+    "your search ends for all rows when one has ended; it should go on until every row has ended",
     _search="if ended.all(): -> if ended[:, 0].any():",
 )
 
@@ -193,13 +193,13 @@ mistake(
 
 mistake(
     "always-back-to-train",
-    "your translate leaves the model in train mode, even if it was in eval mode",
+    "your translate always leaves the model in train mode; it should restore the mode that the model had",
     translate="model.train(was_training) -> model.train()",
 )
 
 mistake(
     "grad-switched-off",
-    "your translate switches gradients off and never on again",
+    "your translate switches gradients off and never on again; restore the setting that was there before",
     translate="""
         - with torch.no_grad():
         -     return _search(model, source, bos_id, eos_id, max_len, beams, length_penalty)

@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "special-unknown-to-decode",
-    "your decode does not know the ids of special strings",
+    "your decode does not know the ids of special strings; it should turn each of them into its string",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + tokens = self.tokens[: len(self.tokens) - len(self.special)]
@@ -73,7 +73,7 @@ mistake(
 
 mistake(
     "decoded-text-stripped",
-    "your decode strips the spaces from the ends of the text",
+    "your decode strips the spaces from the ends of the text; it should keep every space",
     Tokenizer="""
         - return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace")
         + return b"".join(self.tokens[number] for number in ids).decode("utf-8", errors="replace").strip()

@@ -132,7 +132,7 @@ mistake(
 
 mistake(
     "bytes-not-counted",
-    "your vocab_size leaves the 256 bytes out",
+    "your vocab_size leaves the 256 bytes out; it should count bytes, merges and special strings",
     Tokenizer="len(self.tokens) -> len(self.tokens) - 256",
 )
 
@@ -173,7 +173,7 @@ mistake(
 
 mistake(
     "only-whole-special",
-    "your encode knows a special string only where it is the whole text",
+    "your encode knows a special string only where it is the whole text; it should find it anywhere in a text",
     Tokenizer="self.split.split(text) if self.special else [text] -> [text]",
 )
 
@@ -208,7 +208,7 @@ mistake(
 
 mistake(
     "special-swallows-spaces",
-    "your encode drops the white space next to special strings",
+    "your encode drops the white space next to special strings; it should encode every character of the text",
     Tokenizer="_pieces(part) -> _pieces(part.strip() if self.special else part)",
 )
 

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "frequency-forgotten",
-    "your train takes the greatest pair, however often it occurs",
+    "your train merges the greatest pair, however often it occurs; it should merge the most frequent pair",
     train="counts, key=lambda pair: (counts[pair], pair) -> counts",
 )
 
@@ -38,7 +38,7 @@ mistake(
 
 mistake(
     "ties-by-joined-bytes",
-    "your train, on a tie, compares the joined bytes; compare the pairs, token by token",
+    "your train, on a tie, compares the joined bytes; it should compare the pairs, token by token",
     train="(counts[pair], pair) -> (counts[pair], pair[0] + pair[1])",
 )
 
@@ -128,7 +128,7 @@ mistake(
 
 mistake(
     "pairs-counted-once-a-piece",
-    "your train counts a pair once in each piece, however often it occurs",
+    "your train counts a pair one time in each piece, however often it occurs; it should count every place",
     train="pairwise(tokens) -> set(pairwise(tokens))",
 )
 
@@ -195,7 +195,7 @@ mistake(
 
 mistake(
     "size-of-vocabulary",
-    "your train takes num_merges for the size of the vocabulary, of which the bytes are 256",
+    "your train treats num_merges as the size of the vocabulary, bytes included; it should make that many merges",
     train="len(merges) < num_merges -> len(merges) + 256 < num_merges",
 )
 

@@ -55,7 +55,7 @@ mistake(
 
 mistake(
     "entries-clamped",
-    "your entries are cut at max_norm one by one, which changes the direction",
+    "your entries are cut at max_norm one by one, which changes the direction; scale all gradients by one factor",
     clip_gradients="""
         - if norm > max_norm:
         -     for gradient in gradients:

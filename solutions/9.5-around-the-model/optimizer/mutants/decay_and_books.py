@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "decay-in-place-of-the-gradient",
-    "your decay is written into parameter.grad, which is not yours, and goes through the moments",
+    "your decay is written into parameter.grad and goes through the moments; it should change only the parameter",
     AdamW="""
         - gradient, state = parameter.grad, self.state[parameter]
         + gradient, state = parameter.grad.add_(group["weight_decay"] * parameter), self.state[parameter]
@@ -43,7 +43,11 @@ mistake(
     """,
 )
 
-mistake("no-decay", "your parameters do not decay", AdamW='- parameter.mul_(1 - lr * group["weight_decay"])')
+mistake(
+    "no-decay",
+    "your parameters do not decay; at each step they should lose the share lr times weight_decay",
+    AdamW='- parameter.mul_(1 - lr * group["weight_decay"])',
+)
 
 mistake(
     "missing-as-zeros",

@@ -15,14 +15,14 @@ mistake(
 
 mistake(
     "first-not-corrected",
-    "your first moment is not corrected for its beginning, while the second one is",
+    "your first moment is not corrected for its beginning, while the second one is; correct both",
     AdamW="lr * (first / (1 - beta1**t)) -> lr * first",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
 
 mistake(
     "second-not-corrected",
-    "your second moment is not corrected for its beginning, while the first one is",
+    "your second moment is not corrected for its beginning, while the first one is; correct both",
     AdamW="(second / (1 - beta2**t)).sqrt() -> second.sqrt()",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
@@ -160,7 +160,7 @@ mistake(
 
 mistake(
     "betas-fixed",
-    "your betas are 0.9 and 0.999 whatever the group says",
+    "your betas are always 0.9 and 0.999; they should be those of the group",
     AdamW='group["betas"] -> (0.9, 0.999)',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )

@@ -35,7 +35,7 @@ mistake(
 
 mistake(
     "rises-again",
-    "your cosine continues after total, where it rises again",
+    "your cosine continues after total, where it rises again; the rate should stay at floor there",
     warmup_cosine="""
         - if step >= total:
         -     return float(floor)
@@ -59,7 +59,7 @@ mistake(
 
 mistake(
     "divided-by-no-warmup",
-    "your code divides by warmup even when it is 0",
+    "your code divides by warmup even when it is 0; with 0 the rate should begin at peak",
     warmup_cosine="step < warmup -> step < warmup or step / warmup < 1",
 )
 

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "top-k-one-more",
-    "your top_k keeps one token more than k, as its limit is the logit after the k-th",
+    "your top_k keeps one token more than k, as its limit is the logit after the k-th; the limit should be the k-th",
     top_k="min(k, logits.size(-1)) -> min(k + 1, logits.size(-1))",
 )
 
@@ -67,7 +67,7 @@ mistake(
 
 mistake(
     "top-k-worst",
-    "your top_k keeps the k worst tokens",
+    "your top_k keeps the k worst tokens; it should keep the k best",
     top_k="""
         - least = logits.topk(min(k, logits.size(-1)), dim=-1).values[..., -1:]
         - return logits.masked_fill(logits < least, -math.inf)
@@ -109,7 +109,7 @@ mistake(
 
 mistake(
     "one-token-more",
-    "your top_p keeps one token more than those that reach p",
+    "your top_p keeps one token more than those that reach p; it should stop at the token with which p is reached",
     top_p="""
         - dropped[..., 0] = False
         + dropped[..., 1:] = dropped[..., :-1].clone()
@@ -247,13 +247,13 @@ mistake(
 
 mistake(
     "filtered-in-place",
-    "your top_p writes -inf into the caller's logits",
+    "your top_p writes -inf into the caller's logits; it should leave them as they are",
     top_p="logits.masked_fill(dropped, -math.inf) -> logits.masked_fill_(dropped, -math.inf)",
 )
 
 mistake(
     "result-in-float32",
-    "your min_p returns float32 whatever the dtype of the logits",
+    "your min_p always returns float32; it should return the dtype of the logits",
     min_p="logits.masked_fill -> logits.float().masked_fill",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -29,12 +29,15 @@ mistake(
 
 mistake(
     "others-penalised",
-    "your penalty lowers the tokens that have not occurred",
+    "your penalty lowers the tokens that have not occurred; it should lower those that have",
     repetition_penalty="lowered, logits -> logits, lowered",
 )
 
 
-@mistake("once-each-time", "your penalty is applied each time that a token occurred; apply it once")
+@mistake(
+    "once-each-time",
+    "your penalty is applied again each time a token occurs; apply it a single time, however often the token occurred",
+)
 def repetition_penalty(logits, tokens, penalty):
     counts = torch.zeros_like(logits).scatter_add(-1, tokens, torch.ones_like(tokens, dtype=logits.dtype))
     factor = penalty**counts
@@ -115,7 +118,7 @@ mistake(
 
 mistake(
     "zero-always-padding",
-    "your perplexity leaves target 0 out even when there is no pad_id",
+    "your perplexity leaves target 0 out even when pad_id is None; it should count all targets then",
     perplexity="""
         - if pad_id is not None:
         -     losses = losses[targets != pad_id]

@@ -15,19 +15,19 @@ mistake(
 
 mistake(
     "none-left",
-    "your hide exchanges 20% of the chosen tokens and leaves none as it was",
+    "your hide exchanges 20% of the chosen tokens and leaves none as it was; exchange only 10% and leave another 10%",
     hide="draw[1] >= 0.9 -> draw[1] >= 0.8",
 )
 
 mistake(
     "special-chosen",
-    "your hide chooses special tokens too",
+    "your hide chooses special tokens too; it should choose only among the others",
     hide="(draw[0] < rate) & ~special[tokens] -> draw[0] < rate",
 )
 
 mistake(
     "special-put-in",
-    "your random tokens may be special ones",
+    "your random tokens may be special ones; draw them only from the others",
     hide="""
         - inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)
         + anything = torch.randint(vocab_size, tokens.shape, generator=generator).to(tokens.device)
@@ -43,7 +43,8 @@ mistake(
 
 mistake(
     "targets-of-masked-only",
-    "your targets leave out the chosen tokens that were exchanged or left as they were",
+    "your targets leave out chosen tokens that were exchanged or left as they were; "
+    "all chosen tokens should be targets",
     hide="tokens.masked_fill(~chosen, -100) -> tokens.masked_fill(inputs != mask_id, -100)",
 )
 
@@ -88,7 +89,7 @@ mistake(
 
 mistake(
     "fate-without-generator",
-    "your hide draws what becomes of the chosen tokens from the global generator, not from the one handed in",
+    "your hide draws what becomes of chosen tokens from the global generator; it should use the one that is passed in",
     hide="""
         - draw = torch.rand(2, *tokens.shape, generator=generator).to(tokens.device)
         + draw = torch.stack((torch.rand(tokens.shape, generator=generator), torch.rand(tokens.shape)))
@@ -98,7 +99,7 @@ mistake(
 
 mistake(
     "generator-forgotten",
-    "your hide draws the random tokens from the global generator, not from the one handed in",
+    "your hide draws the random tokens from the global generator; it should use the one that is passed in",
     hide="len(ordinary), tokens.shape, generator=generator -> len(ordinary), tokens.shape",
 )
 
@@ -108,7 +109,11 @@ mistake(
     hide="draw[1] >= 0.9 -> draw[1] >= 0.98",
 )
 
-mistake("rate-ignored", "your hide chooses 15% whatever rate says", hide="draw[0] < rate -> draw[0] < 0.15")
+mistake(
+    "rate-ignored",
+    "your hide always chooses 15% of the tokens; it should choose each with probability rate",
+    hide="draw[0] < rate -> draw[0] < 0.15",
+)
 
 mistake(
     "rate-of-all",
@@ -122,7 +127,7 @@ mistake(
 
 mistake(
     "changed-in-place",
-    "your hide writes into the tokens that it was given",
+    "your hide writes into the tokens that it was given; it should leave them as they are",
     hide="""
         - return inputs, tokens.masked_fill(~chosen, -100)
         + targets = tokens.masked_fill(~chosen, -100)
@@ -166,7 +171,7 @@ mistake(
 
 mistake(
     "last-word-never-drawn",
-    "your random tokens are never the last ordinary one, as randint leaves its end out",
+    "your random tokens are never the last ordinary one, as randint leaves its end out; draw from all ordinary ones",
     hide="len(ordinary) -> len(ordinary) - 1",
 )
 
@@ -193,7 +198,7 @@ mistake(
 
 mistake(
     "generator-not-used",
-    "your hide draws nothing from the generator that is handed in",
+    "your hide draws nothing from the generator that is passed in; every draw should come from it",
     hide="""
         + generator = None
           special = torch.zeros(vocab_size, dtype=torch.bool, device=tokens.device)

@@ -5,7 +5,7 @@ It reads from both sides, passes over padding, knows the order, and answers with
 
 mistake(
     "padding-read",
-    "your body lets real tokens look at padding",
+    "your body lets real tokens look at padding; a mask should hide the padding from them",
     MaskedLM="self.dropout(x), padding_mask(tokens, self.pad_id) -> self.dropout(x)",
 )
 
@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "no-positions",
-    "your body does not know the order of the words",
+    "your body does not know the order of the words; it should add positions to the embeddings",
     MaskedLM="""
         - x = self.embedding(tokens) * self.scale + self.positions[: tokens.shape[1]]
         + x = self.embedding(tokens) * self.scale
@@ -127,19 +127,19 @@ mistake(
 
 mistake(
     "heads-fixed",
-    "your encoder has a fixed number of heads, whatever num_heads says",
+    "your encoder has a fixed number of heads; it should have num_heads heads",
     MaskedLM="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(
     "layers-fixed",
-    "your encoder has a fixed number of layers, whatever num_layers says",
+    "your encoder has a fixed number of layers; it should have num_layers layers",
     MaskedLM="num_layers, d_model -> 2, d_model",
 )
 
 mistake(
     "hidden-width-fixed",
-    "your encoder's networks have a fixed width inside, whatever d_ff says",
+    "your encoder's networks have a fixed width inside; that width should be d_ff",
     MaskedLM="d_ff, dropout -> 128, dropout",
 )
 
@@ -152,13 +152,13 @@ mistake(
 
 mistake(
     "max-len-fixed",
-    "your positions end at 12, whatever max_len is",
+    "your positions end at 12; there should be max_len of them",
     MaskedLM="sinusoidal_positions(max_len, d_model) -> sinusoidal_positions(12, d_model)",
 )
 
 mistake(
     "other-default-sizes",
-    "your model's default sizes are not those of the stub",
+    "your model's default sizes are not those of the stub; they should be the same",
     MaskedLM="num_layers: int = 2 -> num_layers: int = 3",
 )
 

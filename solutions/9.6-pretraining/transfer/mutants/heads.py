@@ -106,7 +106,7 @@ mistake(
 
 mistake(
     "hidden-changed",
-    "your mean writes zeros into the hidden vectors that it was given",
+    "your mean writes zeros into the hidden vectors that it was given; it should leave them as they are",
     _mean="""
         - return hidden.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
         + hidden = hidden if hidden.requires_grad else hidden.masked_fill_(~real, 0.0)

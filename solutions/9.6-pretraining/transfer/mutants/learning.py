@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "eval-mode-only",
-    "your freeze sets eval mode, which stops dropout, not training",
+    "your freeze sets eval mode, which stops dropout, not training; leave the mode as it is and freeze each parameter",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False

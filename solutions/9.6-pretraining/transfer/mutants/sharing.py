@@ -2,7 +2,7 @@
 
 mistake(
     "first-head-always",
-    "your model answers with the first head, whatever the task is",
+    "your model always answers with the first head; it should use the head of the task",
     MultiTask="self.heads[task] -> next(iter(self.heads.values()))",
 )
 

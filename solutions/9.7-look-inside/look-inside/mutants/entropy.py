@@ -35,7 +35,7 @@ mistake(
 
 mistake(
     "keepdim-left",
-    "your entropy keeps the axis of keys, with length 1",
+    "your entropy keeps the axis of keys, with length 1; remove that axis",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-1, keepdim=True)",
 )
 
@@ -72,13 +72,13 @@ mistake(
 
 mistake(
     "zero-times-infinity",
-    "your entropy multiplies 0 by the logarithm of 0, which is NaN",
+    "your entropy multiplies 0 by the logarithm of 0, which is NaN; a weight of 0 should add 0",
     attention_entropy="torch.where(weights > 0, weights, 1) -> weights",
 )
 
 mistake(
     "eps-in-the-logarithm",
-    "your entropy adds 1e-9 inside the logarithm, which moves every weight, not only those of 0",
+    "your entropy adds 1e-9 inside the logarithm, which changes all terms; it should change only those of weight 0",
     attention_entropy="torch.where(weights > 0, weights, 1) -> (weights + 1e-9)",
 )
 
@@ -93,7 +93,10 @@ mistake(
 )
 
 
-@mistake("infinite-gradient", "your entropy is right at a weight of 0, and its gradient there is infinite")
+@mistake(
+    "infinite-gradient",
+    "your entropy is right at a weight of 0, but its gradient there is infinite; the gradient should be finite",
+)
 def attention_entropy(weights):
     return torch.special.entr(weights).sum(dim=-1)
 
@@ -122,7 +125,7 @@ mistake(
 
 mistake(
     "entropy-in-float32",
-    "your entropy is float32 whatever the dtype of the weights",
+    "your entropy is always float32; it should have the dtype of the weights",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + weights = weights.float()

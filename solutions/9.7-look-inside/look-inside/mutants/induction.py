@@ -102,13 +102,13 @@ mistake(
 
 mistake(
     "score-in-float32",
-    "your score is float32 whatever the dtype of the weights",
+    "your score is always float32; it should have the dtype of the weights",
     induction_score="followers.mean(dim=-1) -> followers.float().mean(dim=-1)",
 )
 
 mistake(
     "periods-not-refused",
-    "your score does not refuse a period that leaves no previous copy",
+    "your score accepts a period that leaves no previous copy; it should raise ValueError",
     induction_score="""
         - if not 1 <= period < weights.size(-1):
         -     raise ValueError(f"{weights.size(-1)} positions hold no second copy of {period} tokens")

@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "least-score",
-    "your probe takes the label with the least score",
+    "your probe returns the label with the least score; it should return the one with the greatest",
     probe="scores.argmax(dim=-1) -> scores.argmin(dim=-1)",
 )
 
@@ -76,7 +76,7 @@ mistake(
 
 mistake(
     "new-features-not-centred",
-    "your probe is fitted to centred features and predicts from features that are not",
+    "your probe is fitted to centred features but predicts from uncentred ones; subtract the same mean from both",
     probe="(new.detach().double() - x_mean) @ weight -> new.detach().double() @ weight",
 )
 
@@ -88,7 +88,7 @@ mistake(
 
 mistake(
     "ridge-not-used",
-    "your probe does not use ridge",
+    "your probe does not use ridge; it should add ridge times the squares of W to what it minimises",
     probe="torch.linalg.solve(x.T @ x + penalty, x.T @ y) -> torch.linalg.pinv(x) @ y",
 )
 

@@ -18,25 +18,25 @@ mistake(
 
 mistake(
     "others-off",
-    "your ablate_heads switches the other heads off, and leaves those that were named on",
+    "your ablate_heads switches the other heads off, and leaves those that were named on; it should do the opposite",
     ablate_heads="off.repeat_interleave(width) -> ~off.repeat_interleave(width)",
 )
 
 mistake(
     "first-head-alone",
-    "your ablate_heads switches off only the first of the heads",
+    "your ablate_heads switches off only the first of the heads; it should switch off all that were named",
     ablate_heads="off[heads] = True -> off[heads[:1]] = True",
 )
 
 mistake(
     "whole-attention-off",
-    "your ablate_heads switches all heads of the layer off",
+    "your ablate_heads switches all heads of the layer off; it should switch off only those that were named",
     ablate_heads="off[heads] = True -> off[:] = True",
 )
 
 mistake(
     "every-layer",
-    "your heads go off in every layer, not in the one that was named",
+    "your heads go off in every layer; they should go off only in the one that was named",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + parts = [one.attention if hasattr(one, "attention") else one.self_attention for one in model.layers]
@@ -151,7 +151,7 @@ import copy
 
 mistake(
     "never-undone",
-    "your heads stay off when the block has ended",
+    "your heads stay off when the block has ended; switch them on again, even if the block raised",
     ablate_heads="""
         - try:
         -     yield
@@ -176,7 +176,7 @@ mistake(
 
 mistake(
     "exception-swallowed",
-    "your context manager swallows the exceptions of its block",
+    "your context manager swallows the exceptions of its block; it should pass them on",
     ablate_heads="""
         - try:
         -     yield
@@ -351,7 +351,7 @@ mistake(
 
 mistake(
     "parameters-frozen",
-    "your w_o no longer trains after the block, as its requires_grad stays off",
+    "your w_o no longer trains after the block, as its requires_grad stays off; leave requires_grad as it was",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "mixtures-exchanged",
-    "your keys are mixed with value_projection and your values with key_projection",
+    "your keys are mixed with value_projection and your values with key_projection; exchange the two",
     Linformer=[
         "self.key_projection[:, :T] -> self.value_projection[:, :T]",
         "self.value_projection[:, :T] -> self.key_projection[:, :T]",
@@ -94,13 +94,13 @@ mistake(
 
 mistake(
     "heads-joined-untransposed",
-    "your heads are joined without moving their axis back after the time",
+    "your heads are joined with their axis still before the time; move it back after the time first",
     Linformer="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 
 mistake(
     "one-head",
-    "your attention has one head, whatever num_heads is",
+    "your attention always has one head; it should have num_heads heads",
     Linformer="self.num_heads = num_heads -> self.num_heads = 1",
 )
 
@@ -149,7 +149,7 @@ mistake(
 
 mistake(
     "mask-on-keys-alone",
-    "your mask takes the padding out of the keys, and leaves it in the values",
+    "your mask removes the padding from the keys, and leaves it in the values; remove it from both",
     Linformer="""
         - key, value = (y.masked_fill(~mask.unsqueeze(-1), 0.0) for y in (key, value))
         + key = key.masked_fill(~mask.unsqueeze(-1), 0.0)
@@ -158,7 +158,7 @@ mistake(
 
 mistake(
     "mask-on-values-alone",
-    "your mask takes the padding out of the values, and leaves it in the keys",
+    "your mask removes the padding from the values, and leaves it in the keys; remove it from both",
     Linformer="""
         - key, value = (y.masked_fill(~mask.unsqueeze(-1), 0.0) for y in (key, value))
         + value = value.masked_fill(~mask.unsqueeze(-1), 0.0)

@@ -62,7 +62,7 @@ mistake(
 
 mistake(
     "block-counted-twice",
-    "your blocks count their own keys twice, in the sum of the keys before them, and under the mask as well",
+    "your blocks count their own keys twice, under the mask and in the sum; the sum should hold only earlier blocks",
     _from_the_left="""
         - F.pad(x.cumsum(dim=-3)[..., :-1, :, :], (0, 0, 0, 0, 1, 0)) for x in (products, keys)
         + (x.cumsum(dim=-3) if x.shape[-3] > 1 else 0 * x) for x in (products, keys)

@@ -110,7 +110,7 @@ mistake(
 
 mistake(
     "denominator-detached",
-    "your denominator is cut off from the gradient, but it depends on queries and keys as much as the numerator",
+    "your denominator is cut off from the gradient; it depends on queries and keys, so gradients should go through it",
     linear_attention="q @ k.sum(dim=-2).unsqueeze(-1) -> (q @ k.sum(dim=-2).unsqueeze(-1)).detach()",
 )
 
@@ -163,7 +163,7 @@ mistake(
 
 mistake(
     "float32-inside",
-    "your float64 result is only as exact as float32, as a sum runs in float32, or a small constant is added",
+    "your float64 result is only as exact as float32; sums should run in float64, and no constant should be added",
     linear_attention="torch.promote_types(query.dtype, torch.float32) -> torch.float32",
 )
 

@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "turned-back",
-    "your rotation goes the other way, as the sign of the sine is wrong",
+    "your rotation goes the other way; exchange the signs of the two sines",
     rotate="a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin",
 )
 
@@ -122,7 +122,7 @@ mistake(
 
 mistake(
     "one-too-far",
-    "your mask lets every position see the next one",
+    "your mask lets every position see the next one; it should end at the position itself",
     GroupedQueryAttention="""
         - mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(start)
         + mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(start + 1)
@@ -143,7 +143,7 @@ mistake(
 
 mistake(
     "biases",
-    "your projections have biases",
+    "your projections have biases; they should have none",
     GroupedQueryAttention="""
         - self.w_q = nn.Linear(d_model, num_heads * self.d_head, bias=False)
         - self.w_k = nn.Linear(d_model, num_kv_heads * self.d_head, bias=False)

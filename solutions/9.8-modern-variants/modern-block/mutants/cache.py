@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "no-mask-behind-a-cache",
-    "your new positions see each other's future after a cache",
+    "your new positions see later new ones when there is a cache; the mask should be causal for them as well",
     GroupedQueryAttention="""
         - mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(start)
         + mask = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device)
@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "cached-keys-turned-again",
-    "your cached keys are turned once more at every call",
+    "your cached keys are turned again at every call; turn only the new ones",
     GroupedQueryAttention="""
         - k, v = torch.cat((cache[0], k), dim=2), torch.cat((cache[1], v), dim=2)
         + seen = rotate(cache[0], torch.arange(start, device=x.device))
@@ -75,7 +75,7 @@ mistake(
 
 mistake(
     "cache-not-read",
-    "your attention does not look at the cache",
+    "your attention does not look at the cache; new queries should attend to cached keys and values as well",
     GroupedQueryAttention="""
         - k, v = torch.cat((cache[0], k), dim=2), torch.cat((cache[1], v), dim=2)
         + start = 0
@@ -106,7 +106,7 @@ mistake(
 
 mistake(
     "cache-not-handed-on",
-    "your model does not pass the cache on to its layers",
+    "your model does not pass the cache on to its layers; each layer should get its own pair",
     ModernLM="cache if cache is not None else [None] * len(self.layers) -> [None] * len(self.layers)",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

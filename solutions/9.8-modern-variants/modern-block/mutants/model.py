@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "no-gate",
-    "your feed-forward network does not use its gate",
+    "your feed-forward network does not use its gate; SiLU of the gate should multiply what linear1 gives",
     FeedForward="F.silu(self.gate(x)) * self.linear1(x) -> F.silu(self.linear1(x))",
 )
 
@@ -109,7 +109,11 @@ mistake(
     """,
 )
 
-mistake("no-last-norm", "your model has no norm in front of its head", ModernLM="self.norm(x) -> x")
+mistake(
+    "no-last-norm",
+    "your model has no norm in front of its head; the last layer's output should go through norm",
+    ModernLM="self.norm(x) -> x",
+)
 
 mistake(
     "embeddings-scaled",

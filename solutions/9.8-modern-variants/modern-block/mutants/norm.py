@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "root-missing",
-    "your norm divides by the mean of the squares, without the root",
+    "your norm divides by the mean of the squares; it should divide by the root of that mean",
     RMSNorm="wide * torch.rsqrt(mean_square + self.eps) -> wide / (mean_square + self.eps)",
 )
 
@@ -33,7 +33,7 @@ mistake(
 
 mistake(
     "weight-not-used",
-    "your norm does not multiply by its weight",
+    "your norm does not use its weight; it should multiply each column by it",
     RMSNorm="""
         - return (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype) * self.weight
         + return (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
@@ -81,7 +81,7 @@ mistake(
 )
 
 
-@mistake("torchs-own-norm", "your norm is torch's own, which is what you are to write")
+@mistake("torchs-own-norm", "your norm is torch's own; you should write it yourself")
 class RMSNorm(nn.RMSNorm):
     def __init__(self, d_model, eps=1e-6):
         super().__init__(d_model, eps=eps)

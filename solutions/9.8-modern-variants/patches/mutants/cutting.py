@@ -126,7 +126,7 @@ mistake(
 
 mistake(
     "first-image-alone",
-    "your patchify cuts only the first image of the batch",
+    "your patchify cuts only the first image of the batch; it should cut all of them",
     patchify="""
         - return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)
         + return cut.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * size * size)[:1]

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "joined-columns-first",
-    "your unpatchify fills the image column by column, as it takes its height for its width",
+    "your unpatchify fills the image column by column; it should fill it row by row",
     unpatchify="""
         - cut = patches.reshape(B, rows, columns, -1, size, size)
         - return cut.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, height, width)
@@ -55,7 +55,7 @@ mistake(
 
 mistake(
     "joined-sides-not-looked-at",
-    "your unpatchify counts the patches, but lets sides pass that are not a multiple of size",
+    "your unpatchify checks only the number of patches; it should also refuse sides that are not a multiple of size",
     unpatchify="height % size or width % size or rows * columns != N -> rows * columns != N",
 )
 

@@ -5,7 +5,7 @@ A linear layer for patches, the encoder with the sizes that were asked for, a li
 
 mistake(
     "embedding-without-bias",
-    "your embedding has no bias",
+    "your embedding has no bias; it should have one",
     VisionTransformer="channels * patch_size**2, d_model -> channels * patch_size**2, d_model, bias=False",
 )
 
@@ -38,13 +38,13 @@ mistake(
 
 mistake(
     "one-head",
-    "your encoder has one head, whatever num_heads is",
+    "your encoder always has one head; it should have num_heads heads",
     VisionTransformer="num_heads, d_ff -> 1, d_ff",
 )
 
 mistake(
     "layers-ignored",
-    "your encoder has two layers, whatever num_layers is",
+    "your encoder always has two layers; it should have num_layers layers",
     VisionTransformer="Encoder(num_layers, d_model, num_heads, d_ff) -> Encoder(2, d_model, num_heads, d_ff)",
 )
 
@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "token-sees-no-patch",
-    "your class token never looks at a patch, as a causal mask hides them, or batch and sequence are exchanged",
+    "your class token sees no patch, by a causal mask or with batch and sequence exchanged; it should see all patches",
     VisionTransformer="""
         - return self.head(self.encoder(x)[:, 0])
         + past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
@@ -91,7 +91,7 @@ mistake(
 
 mistake(
     "widths-exchanged",
-    "your encoder gets d_ff for d_model, and d_model for d_ff",
+    "your encoder gets d_ff for d_model, and d_model for d_ff; exchange the two",
     VisionTransformer="d_model, num_heads, d_ff -> d_ff, num_heads, d_model",
     costs="no call of the model returns",
 )
@@ -126,7 +126,7 @@ mistake(
 
 mistake(
     "kept-from-the-first-call",
-    "your model stores the first images of each shape, and returns their logits ever after",
+    "your model stores the first images of each shape and returns their logits ever after; use the images of each call",
     VisionTransformer="""
         - x = self.embedding(patchify(images, self.patch_size))
         + if not hasattr(self, "kept") or self.kept.shape != images.shape:
@@ -137,7 +137,7 @@ mistake(
 
 mistake(
     "torchs-encoder",
-    "your model is built on torch's transformer, not on the Encoder that is given",
+    "your model is built on torch's transformer; it should be built on the Encoder that is given",
     VisionTransformer="""
         - self.encoder = Encoder(num_layers, d_model, num_heads, d_ff)
         + layer = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, 0.0, batch_first=True, norm_first=True)

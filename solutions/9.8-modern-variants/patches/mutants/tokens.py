@@ -15,13 +15,13 @@ mistake(
 
 mistake(
     "first-patch-read",
-    "your head reads the first patch, as the class token was put at the end",
+    "your head reads the first patch, as the class token was put at the end; put the class token in front",
     VisionTransformer="torch.cat([token, x], dim=1) -> torch.cat([x, token], dim=1)",
 )
 
 mistake(
     "last-patch-read",
-    "your head reads the last patch, not the class token in front",
+    "your head reads the last patch; it should read the class token, which is in front",
     VisionTransformer="self.encoder(x)[:, 0] -> self.encoder(x)[:, -1]",
 )
 
@@ -33,7 +33,7 @@ mistake(
 
 mistake(
     "mean-of-patches",
-    "your head reads the mean of the patches and leaves the class token out",
+    "your head reads the mean of the patches; it should read only the class token's output",
     VisionTransformer="self.encoder(x)[:, 0] -> self.encoder(x)[:, 1:].mean(dim=1)",
 )
 

@@ -30,13 +30,13 @@ mistake(
 
 mistake(
     "positions-always",
-    "your model has positions though positions=False",
+    "your model has positions though positions=False; only the causal mask should then tell positions apart",
     LanguageModel="nn.Embedding(max_len, d_model) if positions else None -> nn.Embedding(max_len, d_model)",
 )
 
 mistake(
     "positions-never",
-    "your model adds no positions though it has them",
+    "your model adds no positions though it has them; it should add them to the embedded tokens",
     LanguageModel="""
         - if self.positions is not None:
         -     x = x + self.positions.weight[: tokens.size(1)]
@@ -45,13 +45,21 @@ mistake(
 
 mistake(
     "same-position-for-all",
-    "your model adds the first position to every token",
+    "your model adds the first position to every token; it should add to each token its own position",
     LanguageModel=": tokens.size(1) -> 0",
 )
 
-mistake("always-norm-first", "your layers norm first whatever norm says", Layer='norm == "first" -> True')
+mistake(
+    "always-norm-first",
+    "your layers normalise first whatever norm says; with norm='last' they should normalise each sum",
+    Layer='norm == "first" -> True',
+)
 
-mistake("always-norm-last", "your layers norm last whatever norm says", Layer='norm == "first" -> False')
+mistake(
+    "always-norm-last",
+    "your layers normalise last whatever norm says; with norm='first' they should normalise before each sublayer",
+    Layer='norm == "first" -> False',
+)
 
 mistake(
     "norms-exchanged",
@@ -61,7 +69,7 @@ mistake(
 
 mistake(
     "no-norm-before-the-head",
-    'your model with norm="first" has no norm before the head',
+    'your model with norm="first" has no norm before the head; it should normalise what the head reads',
     LanguageModel='nn.LayerNorm(d_model) if norm == "first" else nn.Identity() -> nn.Identity()',
 )
 
@@ -85,13 +93,13 @@ mistake(
 
 mistake(
     "one-head",
-    "your attention has one head whatever num_heads says",
+    "your attention has one head whatever num_heads says; it should have num_heads of them",
     Layer="part.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) -> part.unsqueeze(1)",
 )
 
 mistake(
     "inner-width-fixed",
-    "your feed-forward networks are four times as wide as d_model whatever d_ff says",
+    "your feed-forward networks are four times as wide as d_model whatever d_ff says; they should be d_ff wide inside",
     Layer="""
         - self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         + self.linear1, self.linear2 = nn.Linear(d_model, 4 * d_model), nn.Linear(4 * d_model, d_model)
@@ -106,25 +114,25 @@ mistake(
 
 mistake(
     "float32-logits",
-    "your logits are float32 whatever the model is",
+    "your logits are float32 whatever the model is; they should have the dtype of the model",
     LanguageModel="self.head(self.norm(x)) -> self.head(self.norm(x)).float()",
 )
 
 mistake(
     "embedding-cut-off",
-    "your embedding gets no gradient, as it is detached",
+    "your embedding gets no gradient, as it is detached; it should be trained like all the rest",
     LanguageModel="self.tokens(tokens) -> self.tokens(tokens).detach()",
 )
 
 mistake(
     "head-too-large",
-    "your new model is sure of nonsense, as its head starts with large weights",
+    "your new model is sure of nonsense, as its head starts with large weights; start with small ones",
     LanguageModel="nn.init.normal_(self.head.weight, std=0.02) -> nn.init.normal_(self.head.weight, std=1.0)",
 )
 
 mistake(
     "max-len-fixed",
-    "your max_len is 64 whatever the argument says",
+    "your max_len is 64 whatever the argument says; it should be what the argument says",
     LanguageModel="self.max_len = max_len -> self.max_len = 64",
 )
 

@@ -8,7 +8,7 @@ mistake(
 
 mistake(
     "target-too-far-ahead",
-    "your targets lie further ahead than the next token",
+    "your targets lie further ahead than the next token; the target at position t should be token t + 1",
     train="""
         - loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
         + loss = F.cross_entropy(logits[:, :-2].flatten(0, 1), batch[:, 3:].flatten())
@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "pieces-not-from-the-seed",
-    "your pieces of text come from torch's global generator, not from the seed",
+    "your pieces of text come from torch's global generator; the seed should decide which are drawn",
     train="torch.Generator().manual_seed(seed) -> None",
 )
 
@@ -41,19 +41,19 @@ mistake(
 
 mistake(
     "depth-not-passed-on",
-    "your train builds two layers whatever num_layers says",
+    "your train builds two layers whatever num_layers says; it should build num_layers of them",
     train="num_layers=num_layers -> num_layers=2",
 )
 
 mistake(
     "norm-not-passed-on",
-    "your train builds the model without passing norm on",
+    "your train does not pass norm on, so the model always has norm='first'; pass norm to the model",
     train="norm=norm, positions=positions -> positions=positions",
 )
 
 mistake(
     "positions-not-passed-on",
-    "your train builds the model without passing positions on",
+    "your train does not pass positions on, so the model always has them; pass positions to the model",
     train="norm=norm, positions=positions -> norm=norm",
 )
 
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "rate-too-low",
-    "your rate is too low to learn anything in 150 steps",
+    "your rate is too low to learn anything in 150 steps; raise the full rate",
     train="RATE * rate_at(step, steps, warmup) -> 0.01 * RATE * rate_at(step, steps, warmup)",
 )
 

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "whole-text-read",
-    "your model reads the whole text, beyond max_len",
+    "your generate gives the model the whole text, beyond max_len; it should give only the last max_len tokens",
     generate="tokens[:, -model.max_len :] -> tokens",
 )
 
@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "window-too-short",
-    "your model reads fewer than the last max_len tokens",
+    "your generate gives the model too few tokens; it should give the last max_len, or all while there are fewer",
     generate="model.max_len -> (model.max_len + 1) // 2",
 )
 
@@ -35,7 +35,7 @@ mistake(
 
 mistake(
     "temperature-ignored",
-    "your temperature does nothing above 0",
+    "your temperature does nothing above 0; the logits should be divided by it before the softmax",
     generate="(logits / temperature).softmax(dim=-1) -> logits.softmax(dim=-1)",
 )
 
@@ -62,13 +62,13 @@ mistake(
 
 mistake(
     "generator-ignored",
-    "your generate draws from torch's own generator though one is given",
+    "your generate draws from torch's own generator though one is given; it should draw from the one given",
     generate="1, generator=generator -> 1",
 )
 
 mistake(
     "left-in-eval-mode",
-    "your generate leaves the model in eval mode",
+    "your generate leaves the model in eval mode; it should restore the mode from before",
     generate="model.train(training) -> model.eval()",
 )
 

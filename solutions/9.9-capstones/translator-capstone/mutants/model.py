@@ -21,7 +21,7 @@ mistake(
 
 mistake(
     "source-not-seen",
-    "your decoder sees only the first place of the memory, not the whole source",
+    "your decoder sees only the first place of the memory; it should see the whole source",
     TranslationModel="""
         - memory = self.memory_norm(memory)
         + memory, real = self.memory_norm(self._placed(self.source(source), 0))[:, :1], real[..., :1]
@@ -30,19 +30,19 @@ mistake(
 
 mistake(
     "source-padding-seen-by-the-encoder",
-    "your encoder looks at padding",
+    "your encoder looks at padding; a mask should hide it from the encoder",
     TranslationModel="layer(memory, real) -> layer(memory, torch.ones_like(real))",
 )
 
 mistake(
     "source-padding-seen-by-the-decoder",
-    "your decoder looks at the memory of padding",
+    "your decoder looks at the memory of padding; a mask should hide it from the decoder",
     TranslationModel="layer(x, past, memory, real) -> layer(x, past, memory, torch.ones_like(real))",
 )
 
 mistake(
     "padding-is-always-0",
-    "your model takes token 0 for padding whatever pad_id says",
+    "your model always treats token 0 as padding; it should treat the token pad_id as padding",
     TranslationModel="source != self.pad_id -> source != 0",
 )
 
@@ -73,20 +73,28 @@ mistake(
 
 mistake(
     "positions-always",
-    "your model has positions though positions=False",
+    "your model has positions though positions=False; it should have none then",
     TranslationModel="""
         - self.places = nn.ModuleList(nn.Embedding(max_len, d_model) for _ in range(2)) if positions else None
         + self.places = nn.ModuleList(nn.Embedding(max_len, d_model) for _ in range(2))
     """,
 )
 
-mistake("always-norm-first", "your layers norm first whatever norm says", Layer='norm == "first" -> True')
+mistake(
+    "always-norm-first",
+    "your layers always norm first; with norm='last' they should norm after adding x",
+    Layer='norm == "first" -> True',
+)
 
-mistake("always-norm-last", "your layers norm last whatever norm says", Layer='norm == "first" -> False')
+mistake(
+    "always-norm-last",
+    "your layers always norm last; with norm='first' they should norm before each sublayer",
+    Layer='norm == "first" -> False',
+)
 
 mistake(
     "no-norm-before-the-head",
-    'your model with norm="first" has no norm before the head',
+    'your model with norm="first" has no norm before the head; it should have one after each stack',
     TranslationModel="self.norm(x) -> x",
 )
 
@@ -113,19 +121,19 @@ mistake(
 
 mistake(
     "float32-logits",
-    "your logits are float32 whatever the model is",
+    "your logits are always float32; they should have the dtype of the model",
     TranslationModel="self.head(self.norm(x)) -> self.head(self.norm(x)).float()",
 )
 
 mistake(
     "memory-cut-off",
-    "your encoder gets no gradient, as the memory is detached",
+    "your encoder gets no gradient, as the memory is detached; gradients should go through the memory",
     TranslationModel="self.memory_norm(memory) -> self.memory_norm(memory).detach()",
 )
 
 mistake(
     "head-too-large",
-    "your new model is sure of nonsense, as its head starts with large weights",
+    "your new model is sure of nonsense, as its head starts with large weights; it should start with small ones",
     TranslationModel="0.02 -> 1.0",
 )
 

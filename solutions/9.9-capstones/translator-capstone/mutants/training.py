@@ -8,19 +8,19 @@ mistake(
 
 mistake(
     "padding-counted",
-    "your loss counts targets that are padding",
+    "your loss counts targets that are padding; it should leave them out",
     train="wanted.flatten(), ignore_index=model.pad_id -> wanted.flatten()",
 )
 
 mistake(
     "pairs-not-from-the-seed",
-    "your pairs come from torch's global generator, not from the seed",
+    "your pairs come from torch's global generator; they should depend only on the seed",
     train="torch.Generator().manual_seed(seed) -> None",
 )
 
 mistake(
     "depth-not-passed-on",
-    "your train builds one layer whatever num_layers says",
+    "your train always builds one layer; it should build num_layers layers",
     train="num_layers=num_layers, norm=norm -> norm=norm",
 )
 
@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "rate-too-low",
-    "your rate is too low to learn anything in 160 steps",
+    "your rate is too low to learn anything in 160 steps; raise the full rate",
     train="RATE * rate_at(step, steps, warmup) -> 0.01 * RATE * rate_at(step, steps, warmup)",
 )
 

@@ -8,7 +8,7 @@ mistake(
 
 mistake(
     "eps-ignored",
-    "your eps is always 1e-5, whatever the argument says",
+    "your eps is always 1e-5, whatever the argument says; it should be what the argument says",
     LayerNorm="self.eps = eps -> self.eps = 1e-5",
 )
 
