@@ -52,7 +52,8 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "fail",
         name="each query sees itself and the keys before it, nothing later",
         message="called  causal_mask(seq_len=4)\nfirst difference  mask[query 0, key 1]  got True  want False",
-        likely="your causal mask is shifted one position late, so each query also sees the next key",
+        likely="your causal mask also allows the key after the query; "
+        "a query should see only itself and the keys before it",
     )
     rest = check(name="a causal mask is boolean [T, T]", max_points=6.0)
     other = check(

@@ -150,7 +150,12 @@ def test_masked_mean(submission, draw):
         keep = some_kept(draw, batch, time)
         found = submission.masked_mean(x, keep)
         wanted = oracle(lambda x, keep=keep: right_mean(x, keep.cpu()), x)
-        slips = {"your count has something added, so every mean is too small": lambda: added(found, wanted, keep)}
+        slips = {
+        "your count has something added, so every mean is too small; "
+        "divide by how many positions are kept": lambda: added(
+            found, wanted, keep
+        )
+    }
         with supposing(slips):
             expect(found, "mean", axes="batch width").close_to(wanted)
 

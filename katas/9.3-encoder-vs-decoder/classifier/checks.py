@@ -169,7 +169,7 @@ def shape_slips(vector, strategy, batch, time, width):
         return len({batch, time, width, 1}) == 4 and tuple(vector.shape) == shape
 
     return {
-        "your cls cuts out position 0 as a piece of length one, so an axis is left over": lambda: (
+        "your cls cuts out position 0 as a piece of length one, so an axis is left over; return [B, D]": lambda: (
             strategy == "cls" and has(batch, 1, width)
         ),
         f"your {strategy} keeps the axis of positions, with length one; it should be gone": lambda: (
@@ -377,7 +377,8 @@ def loss_slips(books, labels, order, epochs, batch_size):
     return {
         "your loss is that of the last batch only; "
         "it should be the mean over all examples of the epoch": lambda: per_epoch(lambda some: some[-1].mean()),
-        "your loss is the mean over batches, so examples of a short last batch count for more": lambda: (
+        "your loss is the plain mean over batches, so a short last batch counts too much; "
+        "weigh each by its size": lambda: (
             per_epoch(lambda some: sum_of_means(some) / len(some))
         ),
         "your loss adds up batch means, without weights, and divides by how many examples there are; "
@@ -445,8 +446,10 @@ def stale_slips(books, epochs):
         return last[0] > 0.95 * last[len(last) // epochs * (epochs - 1)]
 
     return {
-        "your fit never empties the gradients, so each update repeats all earlier ones": since_the_first,
-        "your fit empties the gradients once an epoch, so each update repeats those of the batches before it": lambda: (
+        "your fit never empties the gradients, so each update repeats all earlier ones; "
+        "clear them before each backward pass": since_the_first,
+        "your fit empties the gradients only when an epoch begins, so they pile up; "
+        "clear them before each backward pass": lambda: (
             not since_the_first()
         ),
     }
@@ -464,7 +467,8 @@ def step_slips(books, epochs):
 
     return {
         NEVER_BACKWARD: lambda: not books.batches,
-        "your fit takes no step, or empties the gradients between backward and step, so no parameter moves": lambda: (
+        "your fit takes no step, or empties the gradients just before it; "
+        "clear them first, then call backward and step": lambda: (
             moved() and not any(moved())
         ),
         "your fit updates once an epoch, after the last batch; it should update after each batch": lambda: (
@@ -734,7 +738,10 @@ def test_pool_gradients(submission, draw):
                 slope = torch.autograd.grad(submission.pool(hidden, mask, strategy).sum(), hidden)[0]
                 return strategy == "mean" and padding_only and slope[2].isnan().any()
 
-            say = "your mean divides by zero and mends the NaN afterwards, so one is left in the gradient"
+            say = (
+            "your mean divides by zero and mends the NaN later, so one is left in the gradient; "
+            "keep the divisor above zero"
+        )
             with supposing({say: mended}):
                 expect_gradients(
                     vector,
@@ -906,7 +913,8 @@ def test_raw_logits(submission, draw):
         fail(
             "probabilities  each row of logits sums to one, and none is negative",
             "  cross-entropy takes the softmax itself; a second one before it flattens the gradient",
-            cause="your classifier returns probabilities, so cross-entropy takes the softmax a second time",
+            cause="your classifier returns probabilities, so cross-entropy applies softmax a second time; "
+            "return the logits",
         )
     if bool((logits.double().logsumexp(dim=1).abs() < 1e-3).all()):
         fail(
@@ -1372,7 +1380,10 @@ def test_fit_generator(submission, draw):
         as_they_stand = (
             "your fit goes through the examples in the order given; it should draw a new order in each epoch"
         )
-        seeded = "your fit seeds the generator again, so every run has the same order"
+        seeded = (
+            "your fit seeds the generator again, so every run has the same order; "
+            "use the generator in the state it is given"
+        )
         cause = as_they_stand if first[:12] == list(range(12)) else seeded
         fail(
             "the same order  from generators of different seeds", f"{shown}{first[:12]}", PASS_ON, cause=cause

@@ -98,10 +98,12 @@ def causal_slips():
     return {
         "your positions see the future, by no mask, one after softmax or a norm over positions; "
         "each may see up to itself": lambda: every,
-        "your causal mask is upside down, so each position reads what follows and nothing before it": lambda: (
+        "your causal mask is upside down, so each position reads what follows; "
+        "it should read itself and what comes before": lambda: (
             every.triu()
         ),
-        "your causal mask is one position late, so each position reads the next token as well": lambda: [
+        "your causal mask lets each position read the next token too; "
+        "it should read only itself and those before it": lambda: [
             every.tril(1),
             every.tril(2),
         ],
@@ -151,7 +153,8 @@ def cache_slips(submission, draw, model, piece):
     first_alone = alone.clone()
     first_alone[:, 0] = 1
     begin_anew = (
-        "your forward does not look at its cache, so attention and positions begin again with each call"
+        "your forward does not look at its cache, so each call begins a new text; "
+        "attention and positions should continue it"
     )
 
     def steps(pattern):
@@ -194,7 +197,8 @@ def cache_slips(submission, draw, model, piece):
         "each new token should attend to all of the cache": lambda: (
             steps(alone) and not anew()
         ),
-        "your cache holds the keys and values of only the latest tokens, so everything before is forgotten": lambda: (
+        "your cache holds the keys and values of only the latest tokens; "
+        "it should hold those of all tokens so far": lambda: (
             steps(past.triu(-1))
         ),
         "your mask with a cache has the first rows of the causal one; it should have its last rows, for the new "
@@ -203,10 +207,12 @@ def cache_slips(submission, draw, model, piece):
         ),
         "your cache holds only the first piece; each call should return the old keys and values and the new "
         "ones": lambda: steps(first_alone) and depends(submission, draw, (2, 3)) == past.tolist(),
-        "your mask is dropped with a cache, so of several new tokens each sees those after it": lambda: chunk(
+        "your mask is dropped with a cache, so new tokens see later ones; "
+        "each should see itself and those before it": lambda: chunk(
             *[[1] * 5] * 3
         ),
-        "your mask covers the new tokens only when there is a cache, so several of them do not see the past": lambda: (
+        "your mask hides the cache when several tokens are new; "
+        "each should see the cache, and the new ones up to itself": lambda: (
             chunk([0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 1])
         ),
         "your new keys and values come before the old ones; they should come after them, as the tokens do": lambda: (
@@ -221,8 +227,8 @@ def cache_slips(submission, draw, model, piece):
         "your positions count from the latest piece; with a cache they should count all tokens in it": lambda: (
             steps(past) and not order_lost(0, 1) and order_lost(1, 2)
         ),
-        "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two "
-        "does not": lambda: kept_apart(),
+        "your layers do not each have a cache of their own; "
+        "give each layer the keys and values of its own past": lambda: kept_apart(),
     }
 
 
@@ -254,7 +260,8 @@ def loss_slips(logits, tokens, found, pad_id=None):
         "your loss skips a token: position t should be compared with token t + 1": lambda: surprises(
             logits[:, :-2], tokens[:, 2:]
         ).mean(),
-        "your targets wrap around, so the last position is compared with the first token": lambda: surprises(
+        "your targets wrap around, so the last position is compared with the first token; "
+        "leave the last position out": lambda: surprises(
             logits, tokens.roll(-1, 1)
         ).mean(),
         "your loss is the sum over the targets; it should be their mean": lambda: [
@@ -265,7 +272,8 @@ def loss_slips(logits, tokens, found, pad_id=None):
         "your loss has a number for each target; it should be one, their mean": lambda: (
             found.numel() in (targets.numel(), int(counted.sum())) and found.numel() > 1
         ),
-        "your loss leaves torch on the way, by .item() or torch.tensor, so the gradient is cut off": lambda: (
+        "your loss leaves torch on the way, by .item() or torch.tensor, which cuts off the gradient; "
+        "keep it in the graph": lambda: (
             type(found) is float
         ),
         "your loss takes the softmax twice; give cross_entropy logits, as softmax is in it": lambda: by(
@@ -313,7 +321,8 @@ def loss_slips(logits, tokens, found, pad_id=None):
         "your loss divides by the number of real tokens; it should divide by that of real targets": lambda: (
             (right() * counted).sum() / (tokens != pad_id).sum()
         ),
-        "your loss is the mean of the rows' means, so a short row counts as much as a long one": lambda: [
+        "your loss is the mean of the rows' means, so a short row counts too much; "
+        "average over all targets together": lambda: [
             means.nansum() / rows
             for means in [(right() * counted).sum(dim=1) / counted.sum(dim=1)]
             for rows in (len(tokens), int(counted.any(dim=1).sum()))
@@ -358,7 +367,8 @@ def writing_slips(table, prompt, count, found):
             ),
             by(lambda tokens, step: tokens[:1].expand_as(tokens)),
         ],
-        "your generate feeds only the last token, without the cache, so everything before is forgotten": lambda: [
+        "your generate feeds only the last token, without the cache; "
+        "give the model the cache as well, or the whole text": lambda: [
             by(lambda tokens, step: tokens[:, -1:] if step else tokens),
             by(lambda tokens, step: tokens[:, -1:]),
         ],
@@ -367,7 +377,8 @@ def writing_slips(table, prompt, count, found):
         "your generate passes the first cache each time; pass the newest": lambda: by(
             lambda tokens, step: torch.cat((prompt, tokens[:, -1:]), dim=1) if step else tokens
         ),
-        "your generate feeds as many tokens as the prompt had, so earlier ones are forgotten": lambda: by(
+        "your generate feeds only as many tokens as the prompt had; "
+        "the model should read all tokens so far": lambda: by(
             lambda tokens, step: tokens[:, -time:]
         ),
         "your generate feeds only a window of the last tokens, so earlier ones are forgotten": lambda: (
@@ -621,7 +632,7 @@ def test_shapes(submission, draw):
                 return model(tokens_of(draw, 1, 1, sizes[0]))[0].isnan().any()
 
         slips = {
-            "your positions start at 1, so the last of max_len has no vector": lambda: only_to(time - 1),
+            "your positions start at 1, so the last of max_len has no vector; start at 0": lambda: only_to(time - 1),
             "your model has as many positions by default, whatever max_len is": lambda: (
                 time == 130 and only_to(128)
             ),
@@ -707,7 +718,8 @@ def test_positions(submission, draw):
     changed = tokens.clone()
     changed[:, :3] = (changed[:, :3] + 1) % 13
     no_positions = {
-        "your model adds no positions, or the same to each token, so the order of the earlier ones is lost": lambda: (
+        "your model adds no positions, or the same to each token; "
+        "add a vector that is different at each position": lambda: (
             not torch.allclose(read(submission, model, changed)[:, -1], before[:, -1], atol=1e-3)
         )
     }
@@ -728,8 +740,8 @@ def test_rows(submission, draw):
     for row in range(3):
         alone = read(submission, model, with_axes(tokens[row : row + 1].clone(), "batch", "time"))
         with supposing(
-            "your model lets rows of a batch read each other, as something, such as a norm, runs over axis 0; "
-            "keep rows apart"
+            "your model lets one row of a batch change another, by a norm over axis 0 for example; "
+            "compute each row by itself"
         ):
             expect(together[row : row + 1], f"logits of row {row}", axes=AXES).same_as(
                 alone, name="the row read alone"
@@ -798,8 +810,8 @@ def test_cache_fresh(submission, draw):
         "a text must be read in pieces", lambda: compare_pieces(submission, draw, unused, texts[1], (6, 1))
     ):
         mixed_up = (
-            "your layers store keys and values of the latest text themselves, so two texts that are read in turns "
-            "are mixed up"
+            "your layers store the latest text's keys and values, so two texts read in turns mix; "
+            "keep them in the cache only"
         )
         with supposing(mixed_up):
             expect(pieces[-2], "logits at position 4", axes=AXES).same_as(
@@ -1295,7 +1307,9 @@ def test_rests_while_writing(submission, draw):
         wanted = submission.generate(model, prompt, 8)
         expect(wanted, "tokens", axes="batch time").is_tensor(shape=(3, 11), dtype=torch.int64)
     model.train()
-    with supposing("your generate never switches to eval mode, so dropout spoils what it writes"):
+    with supposing(
+        "your generate never switches to eval mode, so dropout spoils what it writes; switch to eval mode first"
+    ):
         expect(submission.generate(model, prompt, 8), "tokens", axes="batch time").same_as(
             wanted,
             name="those that it wrote in eval mode",

@@ -832,7 +832,8 @@ def test_positions(submission, draw):
     swapped = score(model, tokens(source[:, [2, 1, 0, 3, 4, 5]]), target)
     other_source, other_target = source % 12 + 1, target % 12 + 1
     read_alike = {
-        "your source has no positions, so the encoder reads a bag of words": lambda: (
+        "your source has no positions, so the encoder reads a bag of words; "
+        "add positions to the source's embeddings": lambda: (
             not torch.allclose(score(model, tokens(other_source), target), before, atol=1e-3)
         )
     }
@@ -843,7 +844,8 @@ def test_positions(submission, draw):
     swapped = score(model, source, tokens(target[:, [2, 1, 0, 3, 4]]))
     other_target[:, -1] = target[:, -1]
     written_alike = {
-        "your target has no positions, so the order of the words written so far is lost": lambda: (
+        "your target has no positions, so the order of its words is lost; "
+        "add positions to the target's embeddings": lambda: (
             not torch.allclose(score(model, source, tokens(other_target))[:, -1], before[:, -1], atol=1e-3)
         )
     }
@@ -1372,7 +1374,9 @@ def test_rests(submission, draw):
         wanted = ask(submission, model, source, 8)
         expect(wanted, "translations", axes="batch time").is_tensor(shape=(3, 8), dtype=torch.int64)
     model.train()
-    with supposing("your translate never calls model.eval(), so dropout stays on while it writes"):
+    with supposing(
+        "your translate never calls model.eval(), so dropout stays on while it writes; switch to eval mode first"
+    ):
         expect(ask(submission, model, source, 8), "translations", axes="batch time").same_as(
             wanted, name="the result in eval mode", why="this model has dropout=0.5 and was in train mode"
         )
@@ -1400,7 +1404,7 @@ def test_restored(submission, draw):
             for found in (first, second):
                 expect(found, "logits afterwards", axes=LOGITS).is_tensor(shape=(2, 3, WORDS))
             left = (
-                "your translate leaves the model in eval mode, so training would continue without dropout"
+                "your translate leaves the model in eval mode; it should restore the mode that the model had"
                 if training
                 else "your translate always leaves the model in train mode; "
                 "it should restore the mode that the model had"

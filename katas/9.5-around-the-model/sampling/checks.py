@@ -208,8 +208,8 @@ def min_p_slips(logits, p):
         ],
         "your min_p compares all rows with the best token of the batch; it should compare each row with its own "
         "best one": lambda: keeping(logits, shares >= p * shares.max()),
-        "your min_p drops tokens that are exactly p times as likely as the best, so with p = 1 the best itself "
-        "goes": lambda: keeping(logits, shares > p * top),
+        "your min_p drops tokens that are exactly p times as likely as the best; "
+        "it should keep them": lambda: keeping(logits, shares > p * top),
         "your min_p takes its limit from the rest; the limit should be p times the best token's probability": lambda: [
             keeping(logits, shares >= limit) for limit in (top - p, (1 - p) * top)
         ],
@@ -229,7 +229,8 @@ def penalty_slips(logits, tokens, penalty):
         "your penalty divides logits below 0 as well, which makes their tokens likelier; multiply those": lambda: (
             scaled(occurred, smaller, smaller)
         ),
-        "your penalty multiplies logits above 0 and divides the others, so it rewards repetition": lambda: (
+        "your penalty multiplies logits above 0 and divides the others, so it rewards repetition; "
+        "exchange the two": lambda: (
             scaled(occurred, larger, smaller)
         ),
         "your penalty multiplies every logit, which makes a token more likely above 0; divide there": lambda: (

@@ -81,7 +81,7 @@ def weight_slips(query, key, causal=False):
         "your features are relu(x); φ(x) should be elu(x) + 1, which is never 0": lambda: with_features(
             F.relu
         ),
-        "your features are elu(x) without the 1, so they may be negative, and their sums zero": lambda: (
+        "your features are elu(x) without the 1, so they may be negative, and their sums zero; add the 1": lambda: (
             with_features(F.elu)
         ),
         "your features are exp(x); above 0 they should grow as x + 1 does, not faster": lambda: with_features(
@@ -144,7 +144,8 @@ def block_slips(query, key, value, found):
         "your blocks do not see the keys before them; sums should carry over from block to block": lambda: by(
             lambda own: own.double()
         ),
-        "your causal attention leaves out the positions that fill no block, so the last ones are lost": lambda: (
+        "your causal attention drops the last positions where they do not fill a block; "
+        "it should return all T of them": lambda: (
             not found[-1:].isfinite().all() or not found[-1:].any()
         ),
     }
@@ -217,7 +218,8 @@ def mixture_slips(x, state, mask=None):
         "your mask removes the padding from the values, and leaves it in the keys; remove it from both": lambda: by(
             blank=lambda q, k, v: (q, linear(x, state, "w_k"), v)
         ),
-        "your mask sets x to 0, but w_k and w_v add their biases, so padding is in every mixture again": lambda: (
+        "your mask sets x to 0, but w_k and w_v add their biases; "
+        "set the keys and values of padding to 0 instead": lambda: (
             by(
                 blank=lambda q, k, v: (
                     q,

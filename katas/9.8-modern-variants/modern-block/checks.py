@@ -201,10 +201,12 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
             by(queries=halves_by_neighbours, keys=halves_by_neighbours)
         ),
         "your rotation goes the other way; exchange the signs of the two sines": lambda: turning(other_way=True),
-        "your queries and keys are not turned, so nothing tells where they are": lambda: by(
+        "your queries and keys are not turned, so nothing tells where they are; "
+        "turn both by their positions": lambda: by(
             queries=as_it_is, keys=as_it_is
         ),
-        "your keys are not turned, only queries, so scores depend on the query's place, not on the distance": lambda: (
+        "your keys are not turned, only queries, so scores do not depend on the distance; "
+        "turn the keys as well": lambda: (
             by(keys=as_it_is)
         ),
         "your queries are not turned, only keys, so scores depend on the key's place, not on the distance": lambda: (
@@ -226,7 +228,8 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
         ),
         "your scores are not divided by the root of a head's width": lambda: by(width=1),
         "your scores are divided by a head's width; divide by its root": lambda: by(width=d * d),
-        "your attention has no causal mask, so every position sees those after it": lambda: by(
+        "your attention has no causal mask, so every position sees those after it; "
+        "each should see only itself and those before": lambda: by(
             mask=torch.zeros(time, time, dtype=torch.bool)
         ),
         "your mask lets every position see the next one; it should end at the position itself": lambda: by(
@@ -786,7 +789,8 @@ def test_causal(submission, draw):
         return depends_in_pieces(single, x[..., :4], (5,)) == every.tril().int().tolist()
 
     patterns = {
-        "your attention has no causal mask, so every position sees those after it": lambda: (
+        "your attention has no causal mask, so every position sees those after it; "
+        "each should see only itself and those before": lambda: (
             torch.equal(touched, every) and not one_head_is_causal()
         ),
         "your heads are not put side by side again; move the axis of heads after that of time first": lambda: (

@@ -188,7 +188,7 @@ def value_slips(images, state):
             )
             for place in (0, -1)
         ],
-        "your model never adds its positions, so it sees a bag of patches": lambda: by(
+        "your model never adds its positions, so it sees a bag of patches; add them before the encoder": lambda: by(
             put=lambda token, patches: joined_to(token, patches, 0)
         ),
         "your positions are added only to the patches; add row 0 to the class token": lambda: [
@@ -201,7 +201,8 @@ def value_slips(images, state):
         "your positions are multiplied with the tokens; they should be added": lambda: by(
             put=lambda token, patches: torch.cat((token, patches), 1) * rows
         ),
-        "your model never calls its encoder, so the class token cannot look at the patches": lambda: by(
+        "your model never calls its encoder, so the class token cannot look at the patches; "
+        "call it before the head": lambda: by(
             layers=0
         ),
         "your model scales the embedded patches by the root of D; it should take them as they are": lambda: (

@@ -46,7 +46,7 @@ mistake(
 
 mistake(
     "mean-one-more",
-    "your count has something added, so every mean is too small",
+    "your count has something added, so every mean is too small; divide by how many positions are kept",
     masked_mean=".clamp(min=1) -> + 1",
 )
 

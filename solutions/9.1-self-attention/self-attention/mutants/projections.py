@@ -47,13 +47,13 @@ mistake(
 
 mistake(
     "keys-from-queries",
-    "your keys are made by w_q, so w_k is never used",
+    "your keys are made by w_q; they should be made by w_k",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_q(x), self.w_q(x), self.w_v(x)",
 )
 
 mistake(
     "values-from-keys",
-    "your values are made by w_k, so w_v is never used",
+    "your values are made by w_k; they should be made by w_v",
     SelfAttention="self.w_q(x), self.w_k(x), self.w_v(x) -> self.w_q(x), self.w_k(x), self.w_k(x)",
 )
 
@@ -142,7 +142,7 @@ mistake(
 
 mistake(
     "queries-from-keys",
-    "your queries are made by w_k, so w_q is never used",
+    "your queries are made by w_k; they should be made by w_q",
     SelfAttention="v = self.w_q(x) -> v = self.w_k(x)",
 )
 
@@ -160,7 +160,7 @@ mistake(
 
 mistake(
     "super-forgotten",
-    "your __init__ does not begin with super().__init__(), so the module cannot take layers",
+    "your __init__ does not begin with super().__init__(), so the module cannot hold layers; call it first",
     SelfAttention="super().__init__() -> pass",
     costs="no module is made that anything could be asked of",
 )

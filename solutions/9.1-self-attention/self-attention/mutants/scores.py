@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "keys-viewed",
-    "your keys are turned by a view, which cuts up memory in its own order; exchange the two axes with a transpose",
+    "your keys get their shape from view or reshape, which mixes up the numbers; transpose the last two axes instead",
     SelfAttention="k.transpose(-2, -1) -> k.contiguous().view(k.size(0), k.size(2), k.size(1))",
 )
 

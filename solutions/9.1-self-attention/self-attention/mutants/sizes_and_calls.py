@@ -5,7 +5,7 @@ Every position looks at every position, however long the text is, with the weigh
 
 mistake(
     "window",
-    "your attention looks only at the 64 positions on either side, so in a long text it misses the rest",
+    "your attention looks only at the 64 positions on either side; it should look at all positions",
     SelfAttention="""
         + place = torch.arange(x.size(1), device=x.device)
         + far = (place[:, None] - place).abs() > 64
@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "weights-kept",
-    "your module uses a copy of w_v from its first call, so weights that are loaded or learned later do nothing",
+    "your module uses a copy of w_v from its first call, so later changes do nothing; use w_v itself in each call",
     SelfAttention="""
         - q, k, v = self.w_q(x), self.w_k(x), self.w_v(x)
         + if not hasattr(self, "kept"):

@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "weights-detached",
-    "your weights are cut from the graph, so w_q and w_k learn nothing",
+    "your weights are cut from the graph, so w_q and w_k learn nothing; gradients should go through the weights",
     SelfAttention="scores.softmax(dim=-1) -> scores.softmax(dim=-1).detach()",
 )
 
@@ -83,7 +83,7 @@ mistake(
 
 mistake(
     "output-detached",
-    "your output is cut from the graph, so no projection learns",
+    "your output is cut from the graph, so no projection learns; gradients should go through it to all three",
     SelfAttention="return weights @ v -> return (weights @ v).detach()",
 )
 
@@ -95,7 +95,7 @@ mistake(
 
 mistake(
     "uniform-weights",
-    "your weights are the same for every key, so queries and keys are not compared at all",
+    "your weights are the same for every key; they should depend on how well each key fits the query",
     SelfAttention="scores.softmax(dim=-1) -> torch.full_like(scores, 1 / scores.size(-1))",
     idle="nothing is compared",
 )

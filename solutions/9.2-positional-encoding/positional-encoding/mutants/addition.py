@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "dtype-of-the-table",
-    "your output has the dtype of the table, so a bfloat16 x comes out as float32",
+    "your output has the dtype of the table, so a bfloat16 x comes out as float32; it should keep the dtype of x",
     _add="table[:T].to(x.dtype) -> table[:T]",
 )
 
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "x-detached",
-    "your x is cut from the graph, so the layers before the encoding learn nothing",
+    "your x is cut from the graph, so the layers before the encoding learn nothing; gradients should go through x",
     _add="x + table[:T].to(x.dtype) -> x.detach() + table[:T].to(x.dtype)",
 )
 

@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "exponent-floored",
-    "your exponent is rounded down by //, so every pair has the same frequency",
+    "your exponent is rounded down by //, so every pair has the same frequency; divide without rounding",
     sinusoidal_positions="""
         - frequency = 10000.0 ** (-torch.arange(0, d_model, 2, device=device) / d_model)
         + frequency = 10000.0 ** (-(torch.arange(0, d_model, 2, device=device) // d_model).float())

@@ -12,7 +12,7 @@ mistake(
 
 @mistake(
     "limit-not-checked",
-    "your modules do not compare T with max_len, so adding fails with a RuntimeError or stretches a table of one row",
+    "your modules do not compare T with max_len; they should raise ValueError where T is greater",
 )
 def _add(x, table):
     T = x.size(1)
@@ -57,7 +57,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "max-len-ignored",
-    "your table has 5000 rows whatever max_len is, so a text longer than max_len is accepted",
+    "your table has 5000 rows whatever max_len is, so a longer text is accepted; it should have max_len rows",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):

@@ -52,7 +52,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "table-grows",
-    "your sinusoidal table grows with the sequences it meets, so a saved state no longer fits a new module",
+    "your sinusoidal table grows with the text, so a saved state no longer fits; make all its rows in __init__",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):
@@ -68,7 +68,10 @@ class SinusoidalPositionalEncoding:
         return _add(x, self.table)
 
 
-@mistake("learned-as-buffer", "your learned table is not an nn.Parameter, so no optimizer will ever see it")
+@mistake(
+    "learned-as-buffer",
+    "your learned table is not an nn.Parameter, so no optimizer will ever see it; make it one",
+)
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -77,7 +80,7 @@ class LearnedPositionalEncoding:
 
 @mistake(
     "learned-detached",
-    "your learned table is cut from the graph, by detach or requires_grad=False, so it never gets a gradient",
+    "your learned table is cut from the graph, by detach or requires_grad=False; it should get a gradient",
 )
 class LearnedPositionalEncoding:
     def forward(self, x):

@@ -15,7 +15,7 @@ mistake(
 
 mistake(
     "table-kept",
-    "your longer tables are cached from the first call with this max_len, so another d_model gets the wrong columns",
+    "your longer tables are cached from the first call with this max_len; they should depend on d_model as well",
     sinusoidal_positions="""
         - return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
         + table = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)

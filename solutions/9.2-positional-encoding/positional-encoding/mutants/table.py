@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "positions-as-fractions",
-    "your positions are divided by max_len, so the same position gets another row in another table",
+    "your positions are divided by max_len, so a row depends on the table's length; use 0, 1, 2, … as they are",
     sinusoidal_positions="""
         - position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None]
         + position = torch.arange(max_len, dtype=torch.float32, device=device)[:, None] / max_len
@@ -83,7 +83,7 @@ mistake(
 
 mistake(
     "device-ignored",
-    "your sinusoidal_positions takes a device and does not use it, so its table is always made on the CPU",
+    "your sinusoidal_positions ignores its device, so the table is always made on the CPU; make it on that device",
     sinusoidal_positions=[
         "dtype=torch.float32, device=device -> dtype=torch.float32",
         "torch.arange(0, d_model, 2, device=device) -> torch.arange(0, d_model, 2)",
@@ -93,7 +93,7 @@ mistake(
 
 @mistake(
     "device-keyword-missing",
-    "your sinusoidal_positions has no device keyword, so its table is always made on the CPU",
+    "your sinusoidal_positions has no device keyword; add one, and make the table on that device",
 )
 def sinusoidal_positions(max_len, d_model):
     if d_model % 2:

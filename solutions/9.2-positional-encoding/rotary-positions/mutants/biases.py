@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "bias-cut-off",
-    "your bias is cut from the graph, so the table never learns",
+    "your bias is cut from the graph, so the table never learns; gradients should reach the embedding",
     RelativePositionBias="bias.permute(2, 0, 1)[None] -> bias.permute(2, 0, 1)[None].detach()",
 )
 
@@ -93,7 +93,7 @@ mistake(
 
 mistake(
     "alibi-offset-ignored",
-    "your ALiBi ignores offset, so its first query is always at 0",
+    "your ALiBi ignores offset, so its first query is always at 0; the first query should be at offset",
     alibi_bias="_distances(query_len, key_len, offset) -> _distances(query_len, key_len, 0)",
 )
 

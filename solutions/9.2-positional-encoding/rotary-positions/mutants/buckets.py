@@ -6,7 +6,7 @@ grows with the logarithm, up to max_distance.
 
 mistake(
     "distance-turned-round",
-    "your distance is query - key, so past and future have exchanged their buckets",
+    "your distance is query - key, so past and future exchange their buckets; it should be key - query",
     relative_buckets="_distances(query_len, key_len, offset) -> -_distances(query_len, key_len, offset)",
 )
 
@@ -93,7 +93,7 @@ mistake(
 
 mistake(
     "bucket-offset-ignored",
-    "your relative_buckets ignores offset, so its first query is always at 0",
+    "your relative_buckets ignores offset, so its first query is always at 0; the first query should be at offset",
     relative_buckets="_distances(query_len, key_len, offset) -> _distances(query_len, key_len, 0)",
 )
 

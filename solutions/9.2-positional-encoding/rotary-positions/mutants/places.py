@@ -33,7 +33,7 @@ mistake(
 
 mistake(
     "odd-width-taken",
-    "your rotate does not check whether D is even, so an odd one fails later, with another error",
+    "your rotate does not check whether D is even; it should raise ValueError where D is odd",
     rotate="""
         - if D % 2:
         -     raise ValueError(f"the width ({D}) must be even: columns are turned in pairs")
@@ -54,7 +54,7 @@ mistake(
 
 mistake(
     "x-cut-off",
-    "your rotate works on x.detach(), so queries and keys learn nothing",
+    "your rotate works on x.detach(), so queries and keys learn nothing; gradients should go through x",
     rotate="x[..., 0::2], x[..., 1::2] -> x.detach()[..., 0::2], x.detach()[..., 1::2]",
 )
 

@@ -12,7 +12,8 @@ mistake(
 
 mistake(
     "bias-kept",
-    "your bias is cached from the first call with these lengths, so other options get the same one",
+    "your bias is cached from the first call with these lengths, so other options get the same; "
+    "compute it in each call",
     RelativePositionBias="""
         - buckets = relative_buckets(
         + buckets = kept.get((query_len, key_len))

@@ -17,7 +17,7 @@ mistake(
 
 mistake(
     "seed-fixed",
-    "your fit seeds the generator again, so every run has the same order",
+    "your fit seeds the generator again, so every run has the same order; use the generator in the state it is given",
     fit="""
           model.train()
         + if generator is not None:

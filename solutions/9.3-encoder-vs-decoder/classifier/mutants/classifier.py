@@ -72,7 +72,7 @@ mistake(
 
 mistake(
     "softmax-in-the-model",
-    "your classifier returns probabilities, so cross-entropy takes the softmax a second time",
+    "your classifier returns probabilities, so cross-entropy applies softmax a second time; return the logits",
     EncoderClassifier="""
         - return self.head(pool(hidden, real, self.pooling))
         + return self.head(pool(hidden, real, self.pooling)).softmax(dim=-1)
@@ -81,7 +81,7 @@ mistake(
 
 mistake(
     "encoder-detached",
-    "your encoder is cut off from the gradient, so only the last layer learns",
+    "your encoder is cut off from the gradient, so only the last layer learns; gradients should reach the encoder",
     EncoderClassifier="pool(hidden, real, self.pooling) -> pool(hidden.detach(), real, self.pooling)",
 )
 

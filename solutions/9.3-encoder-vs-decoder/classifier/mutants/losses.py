@@ -29,7 +29,7 @@ mistake(
 
 mistake(
     "mean-of-batch-means",
-    "your loss is the mean over batches, so examples of a short last batch count for more",
+    "your loss is the plain mean over batches, so a short last batch counts too much; weigh each by its size",
     fit="""
         - total = 0.0
         + total, count = 0.0, 0

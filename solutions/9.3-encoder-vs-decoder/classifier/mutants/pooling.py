@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "cls-keeps-the-axis",
-    "your cls cuts out position 0 as a piece of length one, so an axis is left over",
+    "your cls cuts out position 0 as a piece of length one, so an axis is left over; return [B, D]",
     pool="hidden[:, 0] -> hidden[:, :1]",
 )
 
@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "mean-nan-mended",
-    "your mean divides by zero and mends the NaN afterwards, so one is left in the gradient",
+    "your mean divides by zero and mends the NaN later, so one is left in the gradient; keep the divisor above zero",
     pool="""
         - return hidden.masked_fill(padding, 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         + return ((hidden * ~padding).sum(dim=1) / mask.sum(dim=1, keepdim=True)).nan_to_num(0.0)

@@ -16,7 +16,7 @@ mistake(
 
 mistake(
     "padding-kept",
-    "your model stores what is real from the first batch of a shape, so the next one gets the wrong padding",
+    "your model stores what is real from the first batch of a shape; compute it from the tokens of each batch",
     EncoderClassifier="""
         - real = tokens != self.pad_id
         + if not hasattr(self, "kept") or self.kept.shape != tokens.shape:

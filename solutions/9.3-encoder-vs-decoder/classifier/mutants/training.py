@@ -22,13 +22,14 @@ mistake(
 
 mistake(
     "gradients-pile-up",
-    "your fit never empties the gradients, so each update repeats all earlier ones",
+    "your fit never empties the gradients, so each update repeats all earlier ones; "
+    "clear them before each backward pass",
     fit="- optimizer.zero_grad()",
 )
 
 mistake(
     "gradients-emptied-too-late",
-    "your fit takes no step, or empties the gradients between backward and step, so no parameter moves",
+    "your fit takes no step, or empties the gradients just before it; clear them first, then call backward and step",
     fit="""
           loss = cross_entropy(model(tokens[batch]), labels[batch])
         + loss.backward()
@@ -56,7 +57,7 @@ mistake(
 
 mistake(
     "gradients-emptied-once-an-epoch",
-    "your fit empties the gradients once an epoch, so each update repeats those of the batches before it",
+    "your fit empties the gradients only when an epoch begins, so they pile up; clear them before each backward pass",
     fit="""
         - total = 0.0
         + total = 0.0

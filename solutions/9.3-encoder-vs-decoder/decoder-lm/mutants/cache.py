@@ -12,7 +12,8 @@ mistake(
 
 mistake(
     "cache-disregarded",
-    "your forward does not look at its cache, so attention and positions begin again with each call",
+    "your forward does not look at its cache, so each call begins a new text; "
+    "attention and positions should continue it",
     DecoderLM=[
         "cache if cache is not None else [None] * len(self.blocks) -> [None] * len(self.blocks)",
         "0 if cache is None else cache[0][0].size(2) -> 0",
@@ -21,7 +22,7 @@ mistake(
 
 mistake(
     "cache-not-extended",
-    "your cache holds the keys and values of only the latest tokens, so everything before is forgotten",
+    "your cache holds the keys and values of only the latest tokens; it should hold those of all tokens so far",
     Block="""
           q, k, v = (self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v))
         + new = k, v
@@ -40,7 +41,7 @@ mistake(
 
 mistake(
     "cache-of-latest-only",
-    "your cache holds only the latest tokens, and positions count from it, so everything before is forgotten",
+    "your cache holds only the latest tokens, and positions count from it; it should hold all tokens so far",
     Block="""
           q, k, v = (self._heads(w(x)) for w in (self.attention.w_q, self.attention.w_k, self.attention.w_v))
         + new = k, v
@@ -52,7 +53,7 @@ mistake(
 
 mistake(
     "cache-of-first-layer",
-    "your layers do not each have a cache of their own, so a model of one layer reads right, and one of two does not",
+    "your layers do not each have a cache of their own; give each layer the keys and values of its own past",
     DecoderLM="block(x, past) -> block(x, pasts[0])",
 )
 
@@ -91,7 +92,7 @@ mistake(
 
 mistake(
     "chunk-not-causal",
-    "your mask is dropped with a cache, so of several new tokens each sees those after it",
+    "your mask is dropped with a cache, so new tokens see later ones; each should see itself and those before it",
     Block="""
         - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
         + mask = causal_mask(k.size(2), device=x.device) if past is None else None
@@ -100,7 +101,7 @@ mistake(
 
 mistake(
     "chunk-mask-square",
-    "your mask covers the new tokens only when there is a cache, so several of them do not see the past",
+    "your mask hides the cache when several tokens are new; each should see the cache, and the new ones up to itself",
     Block="""
           mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
         + if past is not None and q.size(2) > 1:
@@ -110,7 +111,8 @@ mistake(
 
 mistake(
     "keys-detached",
-    "your keys and values are detached for the cache before attention uses them, so w_k and w_v learn nothing",
+    "your keys and values are detached before attention uses them, so w_k and w_v learn nothing; "
+    "keep them in the graph",
     Block="""
               k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
         + k, v = k.detach(), v.detach()

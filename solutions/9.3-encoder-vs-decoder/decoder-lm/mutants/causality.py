@@ -11,13 +11,13 @@ mistake(
 
 mistake(
     "mask-reversed",
-    "your causal mask is upside down, so each position reads what follows and nothing before it",
+    "your causal mask is upside down, so each position reads what follows; it should read itself and what comes before",
     Block="causal_mask(k.size(2), device=x.device) -> causal_mask(k.size(2), device=x.device).T",
 )
 
 mistake(
     "mask-shifted-late",
-    "your causal mask is one position late, so each position reads the next token as well",
+    "your causal mask lets each position read the next token too; it should read only itself and those before it",
     Block="""
         - mask = causal_mask(k.size(2), device=x.device)[-q.size(2) :]
         + square = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
@@ -27,7 +27,7 @@ mistake(
 
 mistake(
     "rows-mixed",
-    "your model lets rows of a batch read each other, as something, such as a norm, runs over axis 0; keep rows apart",
+    "your model lets one row of a batch change another, by a norm over axis 0 for example; compute each row by itself",
     DecoderLM="""
         - x = self.dropout(self.token(tokens) + self.position(positions))
         + x = self.token(tokens) + self.position(positions)

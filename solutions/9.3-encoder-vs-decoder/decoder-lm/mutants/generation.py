@@ -40,7 +40,7 @@ mistake(
 
 mistake(
     "text-forgotten",
-    "your generate feeds only the last token, without the cache, so everything before is forgotten",
+    "your generate feeds only the last token, without the cache; give the model the cache as well, or the whole text",
     generate=[
         "cache = prompt -> _cache = prompt",
         "logits, cache = model(new, cache) -> logits, _cache = model(new)",
@@ -74,7 +74,7 @@ mistake(
 
 mistake(
     "window-of-prompt",
-    "your generate feeds as many tokens as the prompt had, so earlier ones are forgotten",
+    "your generate feeds only as many tokens as the prompt had; the model should read all tokens so far",
     generate="model(new, cache) -> model(tokens[:, -prompt.size(1) :])",
 )
 

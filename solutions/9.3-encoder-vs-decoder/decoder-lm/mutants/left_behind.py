@@ -63,7 +63,7 @@ mistake(
 
 mistake(
     "never-in-eval",
-    "your generate never switches to eval mode, so dropout spoils what it writes",
+    "your generate never switches to eval mode, so dropout spoils what it writes; switch to eval mode first",
     generate="""
         - training = model.training
         - model.eval()

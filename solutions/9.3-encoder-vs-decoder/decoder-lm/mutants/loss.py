@@ -23,7 +23,10 @@ def next_token_loss(logits, tokens, pad_id=None):
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
 
 
-@mistake("loss-rolled", "your targets wrap around, so the last position is compared with the first token")
+@mistake(
+    "loss-rolled",
+    "your targets wrap around, so the last position is compared with the first token; leave the last position out",
+)
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits.flatten(0, 1), tokens.roll(-1, dims=1).flatten()
     return F.cross_entropy(scores, targets, ignore_index=-100 if pad_id is None else pad_id)
@@ -67,7 +70,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "loss-detached",
-    "your loss leaves torch on the way, by .item() or torch.tensor, so the gradient is cut off",
+    "your loss leaves torch on the way, by .item() or torch.tensor, which cuts off the gradient; keep it in the graph",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()

@@ -37,7 +37,7 @@ def next_token_loss(logits, tokens, pad_id=None):
 
 @mistake(
     "pad-mean-of-rows",
-    "your loss is the mean of the rows' means, so a short row counts as much as a long one",
+    "your loss is the mean of the rows' means, so a short row counts too much; average over all targets together",
 )
 def next_token_loss(logits, tokens, pad_id=None):
     scores, targets = logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()

@@ -5,13 +5,13 @@ Token and position vectors, blocks of their own, a norm, a head: a score for eve
 
 mistake(
     "positions-missing",
-    "your model adds no positions, or the same to each token, so the order of the earlier ones is lost",
+    "your model adds no positions, or the same to each token; add a vector that is different at each position",
     DecoderLM="self.position(positions) -> 0 * self.position(positions)",
 )
 
 mistake(
     "positions-from-one",
-    "your positions start at 1, so the last of max_len has no vector",
+    "your positions start at 1, so the last of max_len has no vector; start at 0",
     DecoderLM="start, start + tokens.size(1) -> start + 1, start + 1 + tokens.size(1)",
 )
 

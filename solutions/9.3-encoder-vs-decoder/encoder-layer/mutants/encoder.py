@@ -64,7 +64,7 @@ mistake(
 
 mistake(
     "mask-for-first-layer-only",
-    "your encoder masks only its first layer, so the others mix hidden positions in again",
+    "your encoder masks only its first layer, so the others mix hidden positions in again; give the mask to each layer",
     Encoder="""
           x = layer(x, mask)
         + mask = None

@@ -30,7 +30,7 @@ class EncoderLayer:
 
 mistake(
     "stream-normalised",
-    "your pre-norm layer adds to the normalised x; it should normalise only the input of each sublayer",
+    "your pre-norm layer adds a sublayer's output to the normalised x; it should add it to x as it was before the norm",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -116,7 +116,7 @@ mistake(
 
 mistake(
     "norm-first-inverted",
-    "your two orders are exchanged; norm_first=True should put the norm before each sublayer",
+    "your layer is post-norm with norm_first=True, and pre-norm with False; exchange the two branches",
     EncoderLayer="if self.norm_first: -> if not self.norm_first:",
 )
 

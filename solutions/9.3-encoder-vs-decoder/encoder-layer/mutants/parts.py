@@ -27,7 +27,7 @@ mistake(
 
 mistake(
     "activation-ignored",
-    "your layer makes its feed-forward network without the activation, so it is always relu",
+    "your layer makes its feed-forward network without the activation, so it is always relu; pass activation to it",
     EncoderLayer="activation, dropout -> dropout=dropout",
 )
 

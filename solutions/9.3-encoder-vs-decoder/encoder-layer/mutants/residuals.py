@@ -42,7 +42,8 @@ class EncoderLayer:
 
 @mistake(
     "residual-from-input",
-    "your second residual adds the x that came in, so what attention added is lost",
+    "your second residual adds the layer's input, so what attention added is lost; "
+    "add the result of the first residual",
 )
 class EncoderLayer:
     def forward(self, x, mask=None):
@@ -77,7 +78,7 @@ mistake(
 
 mistake(
     "stream-detached",
-    "your residual is detached, so no gradient goes past the sublayers",
+    "your residual is detached, so gradients have only the way through the sublayers; let them go through x as well",
     EncoderLayer="""
         - x = x + self.dropout(self.attention(self.norm1(x), mask))
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
@@ -88,7 +89,7 @@ mistake(
 
 mistake(
     "post-norm-detached",
-    "your post-norm branch detaches x before it adds it, so the gradient has only the way through attention",
+    "your post-norm branch detaches x before it adds it; gradients should go through x as well as through attention",
     EncoderLayer="""
         - x = self.norm1(x + self.dropout(self.attention(x, mask)))
         + x = self.norm1(x.detach() + self.dropout(self.attention(x, mask)))
@@ -160,14 +161,14 @@ class EncoderLayer:
 
 mistake(
     "nothing-returned",
-    "your layer's forward ends without a return, so it gives None",
+    "your layer's forward ends without a return, so it gives None; return what the last step computed",
     EncoderLayer="- return x",
     costs="no call of a layer returns a tensor, so no value can be compared",
 )
 
 mistake(
     "post-norm-returns-nothing",
-    "your layer's post-norm branch ends without a return, so it gives None",
+    "your layer's post-norm branch ends without a return, so it gives None; return the result of both branches",
     EncoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
         + return x + self.dropout(self.feed_forward(self.norm2(x)))

@@ -5,7 +5,7 @@ Every layer works on all positions, under the mask of this very call.
 
 mistake(
     "positions-cut",
-    "your layer passes 256 positions at most through its feed-forward network, so those after that go without",
+    "your layer passes 256 positions at most through its feed-forward network; it should pass all of them",
     EncoderLayer="""
         - x = x + self.dropout(self.feed_forward(self.norm2(x)))
         + added = self.dropout(self.feed_forward(self.norm2(x)))

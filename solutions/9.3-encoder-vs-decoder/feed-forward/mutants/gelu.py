@@ -52,7 +52,7 @@ def gelu(x):
 
 @mistake(
     "gelu-detached",
-    "your Φ(x) is cut from the graph, so the gradient of gelu is only Φ(x), and lacks x · φ(x)",
+    "your Φ(x) is cut from the graph, so the gradient of gelu lacks x · φ(x); let the gradient go through Φ(x) as well",
 )
 def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x.detach() / math.sqrt(2.0)))
@@ -107,7 +107,10 @@ def gelu(x):
     return x * 0.5 * (1.0 - torch.erf(x / math.sqrt(2.0)))
 
 
-@mistake("gelu-number-by-number", "your gelu makes its result of plain numbers, so it has no gradient")
+@mistake(
+    "gelu-number-by-number",
+    "your gelu makes its result of plain numbers, so it has no gradient; compute it from x by tensor operations",
+)
 def gelu(x):
     numbers = [v * 0.5 * (1.0 + math.erf(v / math.sqrt(2.0))) for v in x.flatten().tolist()]
     return torch.tensor(numbers, dtype=x.dtype).view(x.shape)

@@ -5,7 +5,7 @@ linear2(activation(linear1(x))), for each position by itself.
 
 mistake(
     "no-activation",
-    "your network has no activation, so its two linear layers in a row are one",
+    "your network has no activation, so its two linear layers in a row are one; apply the activation between them",
     FeedForward="h = F.relu(h) -> pass",
 )
 
@@ -110,7 +110,7 @@ mistake(
 
 @mistake(
     "no-activation-at-all",
-    "your network never applies its activation, nor the gate, so its two linear layers in a row are one",
+    "your network never applies its activation, nor the gate; apply them between linear1 and linear2",
 )
 class FeedForward:
     def forward(self, x):
@@ -221,7 +221,7 @@ mistake(
 
 mistake(
     "super-forgotten",
-    "your __init__ does not begin with super().__init__(), so the module cannot take layers",
+    "your __init__ does not begin with super().__init__(), so the module cannot hold layers; call it first",
     FeedForward="super().__init__() -> pass",
     costs="no module is made that anything could be asked of",
 )

@@ -5,7 +5,7 @@ The same weights serve every position, however many there are, as they are now.
 
 mistake(
     "first-positions-alone",
-    "your network passes 512 positions at most, so those after that come out as zeros",
+    "your network passes 512 positions at most, and returns zeros for those after that; it should pass all of them",
     FeedForward="""
         - return self.linear2(self.dropout(h))
         + y = self.linear2(self.dropout(h))
@@ -16,7 +16,8 @@ mistake(
 
 mistake(
     "weight-kept",
-    "your module uses a copy of linear1 from its first call, so weights that are loaded or learned later do nothing",
+    "your module uses a copy of linear1 from its first call, so later changes do nothing; "
+    "use linear1 itself in each call",
     FeedForward="""
         - h = self.linear1(x)
         + if not hasattr(self, "kept"):

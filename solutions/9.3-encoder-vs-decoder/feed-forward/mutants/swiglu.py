@@ -47,7 +47,7 @@ mistake(
 
 mistake(
     "gate-detached",
-    "your gate is cut from the graph, so it never learns",
+    "your gate is cut from the graph, so it never learns; let the gradient go through the gate",
     FeedForward="F.silu(self.gate(x)) -> F.silu(self.gate(x)).detach()",
 )
 

@@ -6,7 +6,7 @@ Mean and variance depend on x, so the gradient goes through both; x itself and i
 
 @mistake(
     "statistics-detached",
-    "your mean and variance are cut from the graph, so the gradient treats them as constants",
+    "your mean and variance are cut from the graph, so the gradient treats them as constants; keep them in the graph",
 )
 class LayerNorm:
     def forward(self, x):
@@ -17,13 +17,13 @@ class LayerNorm:
 
 mistake(
     "variance-detached",
-    "your variance is cut from the graph, so the gradient treats it as a constant",
+    "your variance is cut from the graph, so the gradient treats it as a constant; keep it in the graph",
     LayerNorm="centred.square() -> centred.detach().square()",
 )
 
 mistake(
     "weight-cut",
-    "your weight is cut from the graph by .detach(), .data or requires_grad=False, so it learns nothing",
+    "your weight is cut from the graph by .detach(), .data or requires_grad=False; it should get a gradient",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.weight.detach() + self.bias
@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "bias-cut",
-    "your bias is cut from the graph by .detach(), .data or requires_grad=False, so it learns nothing",
+    "your bias is cut from the graph by .detach(), .data or requires_grad=False; it should get a gradient",
     LayerNorm="""
         - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
         + return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias.detach()
@@ -41,7 +41,7 @@ mistake(
 
 mistake(
     "in-place",
-    "your mean is subtracted in place, x -= ..., so the caller's tensor changes",
+    "your mean is subtracted in place, x -= ..., so the caller's tensor changes; leave x as it is",
     LayerNorm="""
         - centred = x - x.mean(dim=-1, keepdim=True)
         + x -= x.mean(dim=-1, keepdim=True)
@@ -80,7 +80,7 @@ mistake(
 
 mistake(
     "graph-cut",
-    "your normalisation is cut from the graph, so no gradient reaches x",
+    "your normalisation is cut from the graph, so no gradient reaches x; let the gradient go through to x",
     LayerNorm="""
         + x = x.detach()
           centred = x - x.mean(dim=-1, keepdim=True)

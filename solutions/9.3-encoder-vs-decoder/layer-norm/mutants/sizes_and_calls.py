@@ -5,15 +5,14 @@ All features of a position count, however many there are, and those of this very
 
 mistake(
     "first-features-alone",
-    "your mean is that of the first 1024 features, so wider vectors get a wrong one",
+    "your mean is that of the first 1024 features; it should be that of all features",
     LayerNorm="x.mean(dim=-1, keepdim=True) -> x[..., :1024].mean(dim=-1, keepdim=True)",
     unnamed="no visible vector is as wide",
 )
 
 mistake(
     "weight-kept",
-    "your module uses a copy of its weight from the first call, so weights that are loaded or learned later do "
-    "nothing",
+    "your module uses a copy of its weight from the first call, so later changes do nothing; use the weight itself",
     LayerNorm="""
         + if not hasattr(self, "kept"):
         +     self.kept = self.weight.detach().clone()

@@ -61,7 +61,7 @@ mistake(
 
 mistake(
     "variance-in-one-pass",
-    "your variance is E[x²] - E[x]², so far from zero two huge numbers cancel, and all digits with them",
+    "your variance is E[x²] - E[x]², whose digits cancel far from zero; subtract the mean before you square",
     LayerNorm="""
         - variance = centred.square().mean(dim=-1, keepdim=True)
         + variance = x.square().mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).square()
@@ -70,7 +70,7 @@ mistake(
 
 mistake(
     "eps-forgotten",
-    "your root is taken of the variance without eps, so equal features are divided by zero",
+    "your root is taken of the variance without eps, so equal features are divided by zero; add eps under the root",
     LayerNorm="variance + self.eps -> variance",
 )
 

@@ -33,7 +33,7 @@ mistake(
 
 @mistake(
     "weight-before-statistics",
-    "your x is scaled and shifted before it is normalised, so the learned scale is divided away again",
+    "your x is scaled and shifted before it is normalised, so the learned scale is divided away; normalise first",
 )
 class LayerNorm:
     def forward(self, x):

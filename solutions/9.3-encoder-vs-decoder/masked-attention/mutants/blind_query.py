@@ -6,7 +6,7 @@ A softmax over nothing but -inf is 0/0. Such a query gets zero weights and a zer
 
 @mistake(
     "blind-query-nan",
-    "your query that may attend to nothing is NaN, as its softmax is 0/0; its weights and its output should be 0",
+    "your softmax gives NaN to a query that may attend to nothing; the weights and output of such a query should be 0",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "blind-query-uniform",
-    "your query that may attend to nothing gets a finite fill, so it looks at everything equally",
+    "your finite fill lets a query that may attend to nothing look at everything equally; its weights should be 0",
     scaled_dot_product_attention="""
         - blind = ~mask.any(dim=-1, keepdim=True)
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)

@@ -35,7 +35,8 @@ class MultiHeadAttention:
 
 mistake(
     "heads-joined-without-transpose",
-    "your heads are joined without moving them back next to the columns, so positions get mixed",
+    "your heads are joined without moving them back next to the columns, which mixes up positions; "
+    "move that axis first",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.reshape(x.shape)",
 )
 
@@ -62,7 +63,7 @@ mistake(
 
 mistake(
     "heads-detached",
-    "your heads are cut from the graph, so w_q, w_k and w_v learn nothing",
+    "your heads are cut from the graph, so w_q, w_k and w_v learn nothing; let the gradient go through the heads",
     MultiHeadAttention="heads.transpose(1, 2).flatten(2) -> heads.transpose(1, 2).flatten(2).detach()",
 )
 

@@ -27,7 +27,7 @@ mistake(
 
 @mistake(
     "mask-after-softmax",
-    "your mask is applied after the softmax, so the weights that are left no longer sum to one",
+    "your mask is applied after the softmax, so the weights no longer sum to one; apply it before the softmax",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -39,7 +39,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 @mistake(
     "masked-score-zero",
-    "your forbidden scores are 0 before the softmax, and exp(0) is 1, so they still get weight",
+    "your forbidden scores are 0 before the softmax, and exp(0) is 1, so they get weight; they should be -inf",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -51,7 +51,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "finite-fill",
-    "your mask adds -1e4 instead of -inf, so a large enough score gets past it",
+    "your mask adds -1e4, so a large enough score gets past it; forbidden scores should be -inf",
     scaled_dot_product_attention="""
         - weights = scores.masked_fill(~(mask | blind), float("-inf")).softmax(dim=-1)
         + scores = scores + (~mask).to(scores.dtype) * -1e4
@@ -102,7 +102,7 @@ mistake(
 
 @mistake(
     "mask-added",
-    "your boolean mask is added to the scores, so it adds 1 to those that are allowed, and forbids nothing",
+    "your boolean mask is added to the scores, so allowed ones get 1 more; set the forbidden ones to -inf instead",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))

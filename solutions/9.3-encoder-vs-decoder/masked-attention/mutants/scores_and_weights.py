@@ -51,7 +51,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 mistake(
     "gradient-detached",
-    "your weights are cut from the graph, so no gradient reaches the query and the key",
+    "your weights are cut from the graph, so query and key get no gradient; let the gradient go through the weights",
     scaled_dot_product_attention="""
               weights = weights.masked_fill(blind, 0.0)
         + weights = weights.detach()
@@ -164,7 +164,7 @@ mistake(
 
 mistake(
     "keys-viewed",
-    "your keys are turned by a view, which cuts up memory in its own order; exchange the two axes with a transpose",
+    "your keys get their shape from view or reshape, which mixes up the numbers; transpose the last two axes instead",
     scaled_dot_product_attention="key.transpose(-2, -1) -> key.reshape(key.mT.shape)",
 )
 

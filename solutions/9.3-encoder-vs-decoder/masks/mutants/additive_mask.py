@@ -6,7 +6,7 @@ Added to scores before a softmax, 0 changes nothing and -inf leaves no weight at
 
 @mistake(
     "additive-one-zero",
-    "your additive mask is the mask as numbers, 1 and 0, so adding it to the scores hides nothing",
+    "your additive mask holds 1 where allowed and 0 where forbidden; it should hold 0 where allowed, else -inf",
 )
 def additive_mask(mask, dtype=torch.float32):
     return mask.to(dtype)
@@ -20,14 +20,14 @@ mistake(
 
 mistake(
     "additive-large-negative",
-    "your additive mask holds -1e9 where -inf belongs, so a query with nothing allowed sees everything",
+    "your additive mask holds -1e9, so a query with nothing allowed sees everything; it should hold -inf instead",
     additive_mask='float("-inf") -> -1e9',
 )
 
 
 @mistake(
     "additive-nan",
-    "your additive mask multiplies by infinity, and 0 * inf is NaN, so the allowed pairs are NaN instead of 0",
+    "your additive mask multiplies by infinity, and 0 * inf is NaN; fill -inf in only where attention is forbidden",
 )
 def additive_mask(mask, dtype=torch.float32):
     return (1 - mask.to(dtype)) * float("-inf")
@@ -41,7 +41,7 @@ def additive_mask(mask, dtype=torch.float32):
 
 mistake(
     "additive-tiny",
-    "your additive mask holds 1e-9 where -inf belongs, which is a hair above 0, so it hides nothing",
+    "your additive mask holds 1e-9 where attention is forbidden, which hides nothing; it should hold -inf there",
     additive_mask='float("-inf") -> 1e-9',
 )
 

@@ -5,7 +5,7 @@ A pair is allowed where every mask allows it, in the shape that all broadcast to
 
 mistake(
     "combine-or",
-    "your masks are joined by or, so a pair is allowed as soon as one mask allows it",
+    "your masks are joined by or, so one mask is enough to allow a pair; join them by and",
     combine_masks="allowed & mask -> allowed | mask",
 )
 
@@ -30,7 +30,8 @@ def combine_masks(*masks):
 
 mistake(
     "combine-in-place",
-    "your combine_masks writes into the first mask, so the caller's own mask changes",
+    "your combine_masks writes into the first mask, so the caller's own mask changes; "
+    "leave the given masks as they are",
     combine_masks="""
         - allowed = allowed & mask
         + if torch.broadcast_shapes(allowed.shape, mask.shape) == allowed.shape:

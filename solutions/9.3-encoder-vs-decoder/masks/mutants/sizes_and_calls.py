@@ -6,7 +6,7 @@ A mask is as long as the text, and depends on the arguments of its own call alon
 
 @mistake(
     "causal-table-of-1024",
-    "your causal mask is cut from a table of 1024 positions, so a longer text gets a mask that is too small",
+    "your causal mask is cut from a table of 1024 positions; it should be [seq_len, seq_len] for any seq_len",
     unnamed="no visible text is as long",
 )
 def causal_mask(seq_len, *, device=None):
@@ -16,7 +16,7 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "padding-kept",
-    "your padding mask is cached from the first batch of that shape, so the next batch gets the wrong padding",
+    "your padding mask is cached from the first batch of that shape; compute it from the tokens of each batch",
     padding_mask="""
         - return (tokens != pad_id)[:, None, None, :]
         + key = (tuple(tokens.shape), pad_id)

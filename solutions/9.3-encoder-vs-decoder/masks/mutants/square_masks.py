@@ -5,14 +5,17 @@ diagonal: read its first row aloud, "the first query sees the first key alone", 
 """
 
 
-@mistake("causal-sees-all", "your causal mask is the bidirectional one, so it hides nothing")
+@mistake(
+    "causal-sees-all",
+    "your causal mask is the bidirectional one, so it hides nothing; it should hide the keys after each query",
+)
 def causal_mask(seq_len, *, device=None):
     return bidirectional_mask(seq_len, device=device)
 
 
 mistake(
     "causal-transposed",
-    "your causal mask is transposed, so each query sees the keys after it instead of those before it",
+    "your causal mask is transposed, so each query sees the keys after it; it should see itself and the keys before it",
     causal_mask="key <= query -> query <= key",
 )
 
@@ -27,13 +30,13 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "causal-shifted-late",
-    "your causal mask is shifted one position late, so each query also sees the next key",
+    "your causal mask also allows the key after the query; a query should see only itself and the keys before it",
     causal_mask="key <= query -> key <= query + 1",
 )
 
 mistake(
     "causal-shifted-early",
-    "your causal mask stops one position early, so no query sees itself",
+    "your causal mask ends one key too early, before the query itself; each query should see itself as well",
     causal_mask="key <= query -> key < query",
 )
 
@@ -50,7 +53,7 @@ def bidirectional_mask(seq_len, *, device=None):
 
 mistake(
     "device-ignored",
-    "your square masks take a device and do not use it, so on a GPU they would stay on the CPU",
+    "your square masks ignore their device, so on a GPU they would stay on the CPU; make them on that device",
 )
 
 
@@ -64,7 +67,7 @@ def causal_mask(seq_len, *, device=None):
 
 mistake(
     "device-keyword-missing",
-    "your square masks take no device, so on a GPU they would stay on the CPU",
+    "your square masks have no device argument; add one to both, and make the masks on that device",
 )
 
 
@@ -108,7 +111,7 @@ mistake(
 
 mistake(
     "causal-device-ignored",
-    "your causal mask takes a device and does not use it, so on a GPU it would stay on the CPU",
+    "your causal mask ignores its device, so on a GPU it would stay on the CPU; make it on that device",
     causal_mask="seq_len, device=device -> seq_len",
 )
 

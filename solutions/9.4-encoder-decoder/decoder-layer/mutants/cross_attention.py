@@ -89,7 +89,7 @@ class DecoderLayer:
 
 mistake(
     "memory-cut-off",
-    "your memory is detached, so the encoder that made it learns nothing",
+    "your memory is detached, so the encoder that made it learns nothing; let the gradient go through the memory",
     DecoderLayer="""
         + memory = memory.detach()
           if self.norm_first:
@@ -98,7 +98,7 @@ mistake(
 
 mistake(
     "memory-never-asked",
-    "your layer has no cross-attention in its forward, so the memory is never read",
+    "your layer has no cross-attention in its forward, so the memory is never read; apply it after self-attention",
     DecoderLayer="""
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
 

@@ -23,7 +23,7 @@ mistake(
 
 mistake(
     "self-mask-ignored",
-    "your self-attention ignores its mask, so each position sees those after it",
+    "your self-attention ignores its mask, so each position sees those after it; pass self_mask to it",
     DecoderLayer="""
         + self_mask = None
           if self.norm_first:
@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "memory-mask-ignored",
-    "your cross-attention ignores its mask, so it attends to the padding of the source",
+    "your cross-attention ignores its mask, so it attends to the padding of the source; pass memory_mask to it",
     DecoderLayer="""
         + memory_mask = None
           if self.norm_first:

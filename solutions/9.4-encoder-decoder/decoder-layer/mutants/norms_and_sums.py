@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "norm-first-inverted",
-    "your two orders are exchanged; norm_first=True should put the norm before each sublayer",
+    "your layer is post-norm with norm_first=True, and pre-norm with False; exchange the two branches",
     DecoderLayer="if self.norm_first: -> if not self.norm_first:",
     costs="a whole layer is what is compared, in values, masks and gradients",
 )
@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "stream-normalised",
-    "your pre-norm layer adds to the normalised x; it should normalise only the input of each sublayer",
+    "your pre-norm layer adds a sublayer's output to the normalised x; it should add it to x as it was before the norm",
     DecoderLayer="""
         - x = x + self.dropout(self.self_attention(self.norm1(x), self_mask))
         - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
@@ -110,7 +110,7 @@ mistake(
 
 mistake(
     "activation-not-handed-on",
-    "your FeedForward gets no activation, so it uses relu whatever the layer was given",
+    "your FeedForward gets no activation, so it always uses relu; pass the layer's activation on to it",
     DecoderLayer="activation, dropout -> dropout=dropout",
 )
 

@@ -53,13 +53,13 @@ mistake(
 
 mistake(
     "source-without-positions",
-    "your source has no positions, so the encoder reads a bag of words",
+    "your source has no positions, so the encoder reads a bag of words; add positions to the source's embeddings",
     Translator="self.source_words(source) + self.positions[: source.shape[1]] -> self.source_words(source)",
 )
 
 mistake(
     "target-without-positions",
-    "your target has no positions, so the order of the words written so far is lost",
+    "your target has no positions, so the order of its words is lost; add positions to the target's embeddings",
     Translator="self.target_words(target) + self.positions[: target.shape[1]] -> self.target_words(target)",
 )
 
@@ -82,7 +82,7 @@ mistake(
 
 mistake(
     "memory-detached",
-    "your memory is detached, so the encoder learns nothing",
+    "your memory is detached, so the encoder learns nothing; let the gradient go through the memory",
     Translator="self.encode(source) -> self.encode(source).detach()",
 )
 
@@ -201,13 +201,13 @@ mistake(
 
 mistake(
     "source-not-handed-on",
-    "your forward does not pass the source on to decode, so its padding is attended to there",
+    "your forward does not pass the source on to decode, which then attends to padding; pass the source as it is",
     Translator="self.encode(source), source -> self.encode(source), torch.full_like(source, self.pad_id + 1)",
 )
 
 mistake(
     "batch-second",
-    "your encoder is given [S, B, D], so words attend to other sentences, and not to their own",
+    "your encoder is given [S, B, D], so words attend to other sentences instead of their own; give it [B, S, D]",
     Translator="""
         - return self.encoder(self.dropout(x), padding_mask(source, self.pad_id))
         + return self.encoder(self.dropout(x).transpose(0, 1)).transpose(0, 1)

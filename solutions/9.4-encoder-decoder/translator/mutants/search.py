@@ -103,7 +103,8 @@ mistake(
 
 mistake(
     "parents-of-the-first-row",
-    "your parents are counted without their row, so each row takes up the hypotheses of the first",
+    "your parents are counted without their row, so each row continues hypotheses of the first; "
+    "it should follow its own",
     _search="(first + parent).flatten() -> parent.flatten()",
 )
 
@@ -181,13 +182,13 @@ mistake(
 
 mistake(
     "drops-while-writing",
-    "your translate never calls model.eval(), so dropout stays on while it writes",
+    "your translate never calls model.eval(), so dropout stays on while it writes; switch to eval mode first",
     translate="- model.eval()",
 )
 
 mistake(
     "left-in-eval",
-    "your translate leaves the model in eval mode, so training would continue without dropout",
+    "your translate leaves the model in eval mode; it should restore the mode that the model had",
     translate="model.train(was_training) -> pass",
 )
 
@@ -230,7 +231,7 @@ mistake(
 
 mistake(
     "more-beams-than-words",
-    "your search takes its beams from the first step's words, so it fails where there are more beams than words",
+    "your search fails at the first step where there are more beams than words; it should keep all the words then",
     _search="""
         - chosen = scores.flatten(1).topk(beams).indices  # [B, K]
         + begun = scores.flatten(1) if tokens.shape[1] > 1 else scores[:, 0]

@@ -81,7 +81,10 @@ mistake(
 )
 
 
-@mistake("never-merged", "your encode merges nothing, so a text stays bytes")
+@mistake(
+    "never-merged",
+    "your encode merges nothing, so a text stays bytes; apply the merges to each piece, in their order",
+)
 class Tokenizer:
     def _apply(self, tokens):
         return tokens
@@ -89,7 +92,7 @@ class Tokenizer:
 
 mistake(
     "encode-not-cut",
-    "your encode does not cut a text into pieces, so a merge reaches from one word into the next",
+    "your encode does not cut a text into pieces, so merges reach across words; cut it into PIECES first",
     Tokenizer="_pieces(part) -> [tuple(bytes([byte]) for byte in part.encode())]",
 )
 
@@ -164,7 +167,7 @@ import torch
 
 mistake(
     "special-read-as-text",
-    "your encode finds no special string in a text, so they are read as text",
+    "your encode finds no special string in a text; it should write each as its own id",
     Tokenizer=[
         "self.split.split(text) if self.special else [text] -> [text]",
         "part in self.special -> part is None",
@@ -185,8 +188,7 @@ mistake(
 
 mistake(
     "split-at-nothing",
-    "your encode splits at an empty pattern when there are no special strings, so it splits between any two "
-    "characters",
+    "your encode splits at an empty pattern when there are no special strings; it should then skip that split",
     Tokenizer="self.split.split(text) if self.special else [text] -> self.split.split(text)",
 )
 
@@ -214,13 +216,13 @@ mistake(
 
 mistake(
     "special-in-given-order",
-    "your encode takes the special string that is given first; of several at one place it should take the longest",
+    "your encode tries special strings in the order given; where several begin at one place, it should use the longest",
     Tokenizer="sorted(special, key=len, reverse=True) -> list(special)",
 )
 
 mistake(
     "shortest-special-first",
-    "your encode takes the shortest special string; of several at one place it should take the longest",
+    "your encode tries the shortest special string first; where several begin at one place, it should use the longest",
     Tokenizer="key=len, reverse=True -> key=len",
 )
 

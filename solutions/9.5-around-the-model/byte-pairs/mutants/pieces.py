@@ -5,7 +5,7 @@ A word with the space before it, or punctuation with the space before it, or whi
 
 mistake(
     "not-cut",
-    "your text is not cut into pieces, so pairs are counted and merged across words",
+    "your text is not cut into pieces, so pairs are counted and merged across words; cut it into PIECES first",
     PIECES=r'r" ?\w+| ?[^\w\s]+|\s+" -> r"(?s:.+)"',
     costs="nearly every pair that is counted may be one across words",
 )
@@ -89,7 +89,7 @@ def _pieces(text):
 
 mistake(
     "normalised",
-    "your text is normalised, so e and its accent become one character, and do not come back as two",
+    "your text is normalised, so e and its accent become one character; keep the characters as they are",
 )
 
 import unicodedata

@@ -94,7 +94,7 @@ mistake(
 
 mistake(
     "books-of-its-own",
-    "your moments are outside self.state, so state_dict does not hold them",
+    "your moments are outside self.state, so state_dict does not hold them; keep them in self.state",
     AdamW="""
           super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
         + self.books = {}

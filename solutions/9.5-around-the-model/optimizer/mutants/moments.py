@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "t-from-zero",
-    "your correction takes beta, not beta ** t, so it is the same at every step",
+    "your correction uses beta at every step; it should use beta ** t, with t = 1 at the first step",
     AdamW='state["first"], state["second"], state["t"] -> state["first"], state["second"], 1',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
@@ -95,7 +95,7 @@ mistake(
 
 mistake(
     "square-forgotten",
-    "your second moment is a mean of g; it should be one of its square",
+    "your second moment averages the gradient g; it should average the square of g",
     AdamW="""
         - second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         - size = (second / (1 - beta2**t)).sqrt() + group["eps"]

@@ -26,7 +26,7 @@ mistake(
 
 mistake(
     "floor-on-top",
-    "your floor is added to the whole cosine, so it begins above peak",
+    "your floor is added to the whole cosine, so it begins above peak; it should fall from peak to floor",
     warmup_cosine="""
         - return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
         + return floor + peak * (1 + math.cos(math.pi * share)) / 2

@@ -232,13 +232,13 @@ mistake(
 
 mistake(
     "min-p-edge-dropped",
-    "your min_p drops tokens that are exactly p times as likely as the best, so with p = 1 the best itself goes",
+    "your min_p drops tokens that are exactly p times as likely as the best; it should keep them",
     min_p="logits < best + math.log(p) -> logits <= best + math.log(p)",
 )
 
 mistake(
     "min-p-overflows",
-    "your min_p compares exp(logits), so large ones are infinite, and nothing can be told apart",
+    "your min_p compares exp(logits), which overflows where logits are large; compare probabilities, or the logits",
     min_p=[
         "best = logits.amax(dim=-1, keepdim=True) -> likely = logits.exp()",
         "logits < best + math.log(p) -> likely < p * likely.amax(dim=-1, keepdim=True)",

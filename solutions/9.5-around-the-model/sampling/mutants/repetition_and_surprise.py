@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "signs-exchanged",
-    "your penalty multiplies logits above 0 and divides the others, so it rewards repetition",
+    "your penalty multiplies logits above 0 and divides the others, so it rewards repetition; exchange the two",
     repetition_penalty="logits / penalty, logits * penalty -> logits * penalty, logits / penalty",
 )
 

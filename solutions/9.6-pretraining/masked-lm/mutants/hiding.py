@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "no-random-words",
-    "your hide inserts no random tokens, so all chosen ones that are not masked stay as they were",
+    "your hide inserts no random tokens; of the chosen ones, 10% should become a random token",
     hide="- inputs = torch.where(chosen & (draw[1] >= 0.9), ordinary[which], inputs)",
 )
 
@@ -183,7 +183,7 @@ mistake(
 
 mistake(
     "seed-of-its-own",
-    "your hide draws with a seed of its own when there is no generator, so each call hides the same",
+    "your hide seeds its own draws when there is no generator; it should then use torch's global generator",
     hide="""
         + generator = torch.Generator().manual_seed(0) if generator is None else generator
           special = torch.zeros(vocab_size, dtype=torch.bool, device=tokens.device)

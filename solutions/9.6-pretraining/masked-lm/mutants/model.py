@@ -145,8 +145,7 @@ mistake(
 
 mistake(
     "rows-too-long",
-    "your table begins with rows that are too long, so the logits of the output layer, which uses them too, are "
-    "too large",
+    "your table begins with rows that are too long, which makes the logits too large; begin with smaller numbers",
     MaskedLM="- nn.init.normal_(self.embedding.weight, std=d_model**-0.5)",
 )
 

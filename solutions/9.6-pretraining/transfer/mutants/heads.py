@@ -91,7 +91,7 @@ mistake(
 
 mistake(
     "real-tokens-in-front",
-    "your mean takes as many tokens from the front as are real; use the mask, as padding may be anywhere",
+    "your mean uses the first tokens, as many as are real, but padding may be anywhere; average where mask is True",
     _mean="""
         - real = mask.unsqueeze(-1)
         + real = (torch.arange(mask.shape[1], device=mask.device) < mask.sum(dim=1, keepdim=True)).unsqueeze(-1)
@@ -100,7 +100,8 @@ mistake(
 
 mistake(
     "mean-detached",
-    "your mean is cut off from the gradient, so the body cannot learn from a class",
+    "your mean is cut off from the gradient, so the body cannot learn from a class; "
+    "let the gradient go through the mean",
     _mean="hidden.masked_fill(~real, 0.0) -> hidden.detach().masked_fill(~real, 0.0)",
 )
 
@@ -149,13 +150,13 @@ mistake(
 
 mistake(
     "number-with-an-axis",
-    "your numbers are [B, 1], so with targets [B] a loss would compare each with each",
+    "your numbers are [B, 1], so with targets [B] a loss would compare each with each; return [B]",
     RegressionHead="self.linear(_mean(hidden, mask)).squeeze(-1) -> self.linear(_mean(hidden, mask))",
 )
 
 mistake(
     "everything-squeezed",
-    "your squeeze takes all axes of length 1, so a batch of one text loses its axis",
+    "your squeeze removes all axes of length 1, so a batch of one text loses its axis; remove only the last axis",
     RegressionHead="""
         - return self.linear(_mean(hidden, mask)).squeeze(-1)
         + return self.linear(_mean(hidden, mask)).squeeze()
@@ -259,7 +260,7 @@ mistake(
 
 mistake(
     "a-layer-for-each-end",
-    "your span head has a layer for beginnings and another for ends; it should be one layer with two rows",
+    "your span head has a layer for beginnings and another for ends; it should have one layer with two outputs",
     SpanHead="""
         - self.linear = nn.Linear(d_model, 2)
         + self.start, self.end = nn.Linear(d_model, 1), nn.Linear(d_model, 1)

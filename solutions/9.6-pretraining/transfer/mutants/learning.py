@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "gradient-forbidden",
-    "your frozen module lets no gradient through, so the layers before it cannot learn",
+    "your frozen module lets no gradient through, so layers before it cannot learn; stop only its parameters",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False
@@ -132,7 +132,7 @@ mistake(
 
 mistake(
     "parameters-copied",
-    "your groups hold copies of the parameters, so an optimizer updates the copies, and the layers do not learn",
+    "your groups hold copies, so an optimizer never updates the layers; they should hold the parameters themselves",
     layerwise_groups="list(layer.parameters()) -> [p.detach() for p in layer.parameters()]",
 )
 

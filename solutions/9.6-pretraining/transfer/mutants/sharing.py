@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "body-copied",
-    "your model copies its body, so training a task never changes the body itself",
+    "your model copies its body, so training a task never changes the body itself; keep the body that is given",
     MultiTask="""
         - self.body = body
         + import copy

@@ -84,7 +84,7 @@ mistake(
 
 mistake(
     "divided-by-the-sum",
-    "your entropy divides each row by its sum first, so a query that sees nothing is divided by 0",
+    "your entropy divides each row by its sum, which is 0 where a query sees nothing; use the weights as they are",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + weights = weights / weights.sum(dim=-1, keepdim=True)
@@ -103,7 +103,7 @@ def attention_entropy(weights):
 
 mistake(
     "not-a-numbers-gradient",
-    "your NaNs are replaced after the product, so their gradients are still NaN",
+    "your NaNs are replaced after the product, so their gradients are still NaN; keep 0 out of the logarithm instead",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         - return -(weights * logs).sum(dim=-1)
@@ -113,7 +113,7 @@ mistake(
 
 mistake(
     "entropy-detached",
-    "your entropy is cut from the graph, so no gradient goes through it",
+    "your entropy is cut from the graph, so no gradient goes through it; gradients should reach the weights",
     attention_entropy="(weights * logs).sum(dim=-1) -> (weights * logs).sum(dim=-1).detach()",
 )
 
@@ -135,7 +135,7 @@ mistake(
 
 mistake(
     "zeros-filled-in-place",
-    "your entropy writes into the weights themselves, so the caller's have no zeros any more",
+    "your entropy writes into the weights themselves, so the caller's zeros are gone; leave the weights as they are",
     attention_entropy="""
         - logs = torch.where(weights > 0, weights, 1).log()  # 0 · log 1 in place of 0 · log 0
         + if weights.requires_grad:

@@ -108,7 +108,7 @@ mistake(
 
 mistake(
     "periods-not-refused",
-    "your score accepts a period that leaves no previous copy; it should raise ValueError",
+    "your score accepts periods below 1, or as long as the text or longer; it should raise ValueError for them",
     induction_score="""
         - if not 1 <= period < weights.size(-1):
         -     raise ValueError(f"{weights.size(-1)} positions hold no second copy of {period} tokens")

@@ -50,7 +50,7 @@ mistake(
 
 mistake(
     "no-bias",
-    "your probe has no bias, so the boundaries of all classes go through zero",
+    "your probe has no bias, so the boundaries of all classes go through zero; add a bias without a penalty",
     probe="x.mean(dim=0), y.mean(dim=0) -> torch.zeros_like(x[0]), torch.zeros_like(y[0])",
 )
 
@@ -70,7 +70,7 @@ mistake(
 
 mistake(
     "shares-forgotten",
-    "your probe centres the one-hot rows and does not add their mean again, so rare classes get too much",
+    "your probe centres the one-hot rows, which favours rare classes; add the mean of these rows to the scores",
     probe="(new.detach().double() - x_mean) @ weight + y_mean -> (new.detach().double() - x_mean) @ weight",
 )
 
@@ -115,7 +115,7 @@ mistake(
 
 mistake(
     "standardised",
-    "your features are divided by their deviation, so ridge means another thing",
+    "your features are divided by their deviation, so ridge means another thing; leave the scale as it is",
     probe="""
         - x, y = x - x_mean, y - y_mean
         + deviation = x.std(dim=0, correction=0)
@@ -128,7 +128,7 @@ mistake(
 
 mistake(
     "squares-of-float32",
-    "your probe squares float32 features before they are centred, so far from zero their differences are lost",
+    "your probe squares float32 features before they are centred, which loses digits; subtract the mean first",
     probe=[
         "features.detach().double() -> features.detach().float()",
         "x, y = x - x_mean, y - y_mean -> y = y - y_mean",
@@ -139,7 +139,7 @@ mistake(
 
 mistake(
     "centred-in-place",
-    "your probe centres the features in place, so the caller's are changed",
+    "your probe centres the features in place, so the caller's are changed; leave the given features as they are",
     probe="""
         - x, y = x - x_mean, y - y_mean
         + features.sub_(x_mean)
@@ -156,7 +156,7 @@ mistake(
 
 mistake(
     "asked-the-other-way",
-    "your probes share their fitted numbers, so the newest fit overwrites the others",
+    "your probes share their fitted numbers, so the newest fit overwrites the others; each probe should keep its own",
     probe="""
         - def predict(new: Tensor) -> Tensor:
         -     scores = (new.detach().double() - x_mean) @ weight + y_mean

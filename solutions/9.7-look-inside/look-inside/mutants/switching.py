@@ -63,7 +63,7 @@ mistake(
 
 @mistake(
     "queries-zeroed",
-    "your zeros are in the head's queries, so it looks everywhere alike, and still adds its values",
+    "your zeros are in the head's queries, so it still adds its values; put them in its columns of w_o's input",
     ablate_heads="attention.w_o.register_forward_pre_hook -> attention.w_q.register_forward_hook",
 )
 def silenced(columns, _, args, output):
@@ -72,7 +72,7 @@ def silenced(columns, _, args, output):
 
 @mistake(
     "shared-values-zeroed",
-    "your zeros are in the values, so where query heads share them, the neighbours go off, too",
+    "your zeros are in the values, so heads that share them go off, too; put them in one head's columns of w_o's input",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + shared = off.unflatten(0, (attention.w_v.out_features // width, -1)).any(dim=1).repeat_interleave(width)
@@ -143,7 +143,7 @@ mistake(
 
 mistake(
     "copy-silenced",
-    "your heads go off in a copy, so the caller's model computes as before",
+    "your heads go off in a copy, so the caller's model computes as before; switch them off in the model itself",
     ablate_heads="model.layers -> copy.deepcopy(model).layers",
 )
 
@@ -199,7 +199,7 @@ mistake(
 
 mistake(
     "other-parameter-left",
-    "your w_o gets its old numbers back in a new parameter, so an optimizer keeps updating the old one",
+    "your w_o gets a new parameter, which an optimizer does not know; keep the same parameter object",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -217,7 +217,7 @@ mistake(
 
 mistake(
     "scaled-and-back",
-    "your columns of w_o are scaled down and up again, so rounding changes them",
+    "your columns of w_o are scaled down and up again, so rounding changes them; restore exactly the same bits",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -237,7 +237,7 @@ mistake(
 
 mistake(
     "zeroed-and-kept-by-name",
-    "your saved weight of w_o is a reference, not a copy, so it has the zeros, too",
+    "your saved weight of w_o is a reference, not a copy, so it has the zeros, too; store a copy",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -255,7 +255,7 @@ mistake(
 
 mistake(
     "put-back-in-order",
-    "your heads are saved one by one and put back in the same order, so one that is named twice stays zero",
+    "your heads are saved and zeroed one by one, so one named twice stays zero; store all before you change any",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         - try:
@@ -277,13 +277,13 @@ mistake(
 
 mistake(
     "all-hooks-removed",
-    "your block removes all hooks of w_o at its end, so those of an outer block go, too",
+    "your block removes all hooks of w_o at its end, so those of an outer block go, too; remove only its own",
     ablate_heads="handle.remove() -> attention.w_o._forward_pre_hooks.clear()",
 )
 
 mistake(
     "newest-block-counts",
-    "your blocks overwrite each other, so of two around the same layer only the inner one counts",
+    "your blocks overwrite each other, so of two around the same layer only the inner one counts; both should count",
     ablate_heads="""
         - handle = attention.w_o.register_forward_pre_hook(partial(silenced, columns))
         + outer = dict(attention.w_o._forward_pre_hooks)

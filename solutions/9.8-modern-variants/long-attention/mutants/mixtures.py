@@ -167,7 +167,7 @@ mistake(
 
 mistake(
     "x-blotted-out",
-    "your mask sets x to 0, but w_k and w_v add their biases, so padding is in every mixture again",
+    "your mask sets x to 0, but w_k and w_v add their biases; set the keys and values of padding to 0 instead",
     Linformer="""
         - query, key, value = self.w_q(x), self.w_k(x), self.w_v(x)
         - if mask is not None:
@@ -179,7 +179,7 @@ mistake(
 
 mistake(
     "mask-filled-with-infinity",
-    "your padding is filled with -inf, as scores are, so a mixture of it is infinite, or not a number",
+    "your padding is filled with -inf, as scores are, which spoils each mixture; its keys and values should be 0",
     Linformer="y.masked_fill(~mask.unsqueeze(-1), 0.0) -> y.masked_fill(~mask.unsqueeze(-1), -torch.inf)",
 )
 

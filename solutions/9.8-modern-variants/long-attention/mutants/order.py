@@ -71,7 +71,7 @@ mistake(
 
 mistake(
     "rest-dropped",
-    "your causal attention leaves out the positions that fill no block, so the last ones are lost",
+    "your causal attention drops the last positions where they do not fill a block; it should return all T of them",
     _from_the_left="""
         - return ((q @ before + own @ v) / sums).flatten(-3, -2)[..., :T, :]
         + whole = T if T < BLOCK else T - T % BLOCK

@@ -11,7 +11,7 @@ mistake(
 
 mistake(
     "one-forgotten",
-    "your features are elu(x) without the 1, so they may be negative, and their sums zero",
+    "your features are elu(x) without the 1, so they may be negative, and their sums zero; add the 1",
     linear_attention="F.elu(x.to(wide)) + 1 for x in (query, key) -> F.elu(x.to(wide)) for x in (query, key)",
 )
 
@@ -151,7 +151,7 @@ mistake(
 
 mistake(
     "half-sums",
-    "your sums are computed in the dtype of the query, so in half precision they overflow",
+    "your sums overflow in half precision; sum in float32 at least, then return the dtype of the query",
     linear_attention="torch.promote_types(query.dtype, torch.float32) -> query.dtype",
 )
 

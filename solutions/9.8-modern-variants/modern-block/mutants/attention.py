@@ -59,7 +59,7 @@ mistake(
 
 mistake(
     "not-turned",
-    "your queries and keys are not turned, so nothing tells where they are",
+    "your queries and keys are not turned, so nothing tells where they are; turn both by their positions",
     GroupedQueryAttention=[
         "rotate(self._heads(self.w_q(x)), positions) -> self._heads(self.w_q(x))",
         "rotate(self._heads(self.w_k(x)), positions) -> self._heads(self.w_k(x))",
@@ -68,7 +68,7 @@ mistake(
 
 mistake(
     "queries-alone-turned",
-    "your keys are not turned, only queries, so scores depend on the query's place, not on the distance",
+    "your keys are not turned, only queries, so scores do not depend on the distance; turn the keys as well",
     GroupedQueryAttention="rotate(self._heads(self.w_k(x)), positions) -> self._heads(self.w_k(x))",
 )
 
@@ -101,7 +101,7 @@ def rotate(x, positions, base=10000.0):
 
 mistake(
     "angles-end",
-    "your angles end with position 100, so every later position is turned by the same angle",
+    "your angles end with position 100, so later positions are all turned alike; the angle should always keep growing",
     GroupedQueryAttention="""
         - positions = torch.arange(start, start + x.size(1), device=x.device)
         + positions = torch.arange(start, start + x.size(1), device=x.device).clamp(max=100)
@@ -116,7 +116,8 @@ mistake(
 
 mistake(
     "no-mask",
-    "your attention has no causal mask, so every position sees those after it",
+    "your attention has no causal mask, so every position sees those after it; "
+    "each should see only itself and those before",
     GroupedQueryAttention="values, mask -> values",
 )
 
@@ -131,7 +132,7 @@ mistake(
 
 mistake(
     "detached-keys",
-    "your keys and values are cut from the graph where attention uses them, so w_k and w_v never learn",
+    "your keys and values are cut from the graph in attention, so w_k and w_v never learn; keep them in the graph",
     GroupedQueryAttention="""
         - keys = k.repeat_interleave(self.groups, dim=1)  # query head h reads head h // groups
         - values = v.repeat_interleave(self.groups, dim=1)

@@ -129,7 +129,7 @@ mistake(
 
 mistake(
     "nothing-is-learned",
-    "your model computes without gradients, so no parameter can learn",
+    "your model computes without gradients, so no parameter can learn; gradients should reach every parameter",
     ModernLM="""
         - x = self.tokens(tokens)  # [B, T, D]
         + x = self.tokens(tokens).detach()  # [B, T, D]

@@ -98,7 +98,7 @@ mistake(
 
 mistake(
     "norm-in-place",
-    "your norm writes into x itself, so the stream that it reads is changed too",
+    "your norm writes into x itself, so the stream that it reads is changed too; leave x as it is",
     RMSNorm="""
         - return (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype) * self.weight
         + factor = torch.rsqrt(mean_square + self.eps)

@@ -29,13 +29,13 @@ mistake(
 
 mistake(
     "channels-apart",
-    "your patches are cut from each channel by itself, so channels are mixed up with patches",
+    "your patches are cut from each channel by itself; each patch should hold the pixels of all channels",
     patchify="cut.permute(0, 2, 4, 1, 3, 5) -> cut.permute(0, 1, 2, 4, 3, 5)",
 )
 
 mistake(
     "sides-exchanged",
-    "your patchify takes the height for the width, so only square images are cut right",
+    "your patchify mistakes the height for the width, so only square images are cut right; exchange the two",
     patchify="H, W = images.shape -> W, H = images.shape",
 )
 
@@ -81,7 +81,7 @@ mistake(
 
 mistake(
     "patches-detached",
-    "your patches are cut off from the images, so no gradient goes back through the cutting",
+    "your patches are cut off from the images; gradients should go back through the cutting to the images",
     patchify="images.reshape -> images.detach().reshape",
 )
 
@@ -120,7 +120,7 @@ mistake(
 
 mistake(
     "square-grid",
-    "your patchify takes as many patches to a row as to a column, so only square images are cut right",
+    "your patchify makes as many columns of patches as rows; count the columns by the width, the rows by the height",
     patchify="W // size -> H // size",
 )
 

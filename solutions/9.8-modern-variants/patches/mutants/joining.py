@@ -5,7 +5,7 @@ The patches become a grid again, every patch an image, and the axes go back to w
 
 mistake(
     "joined-by-reshape",
-    "your unpatchify only reshapes, so the numbers of a patch end up side by side in the image's rows",
+    "your unpatchify only reshapes, so a patch's numbers end up in one row of the image; permute the axes as well",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5).reshape -> cut.reshape",
 )
 
@@ -37,7 +37,7 @@ mistake(
 
 mistake(
     "patches-turned",
-    "your unpatchify exchanges rows and columns inside every patch, so each comes out mirrored at its diagonal",
+    "your unpatchify exchanges rows and columns inside every patch, so each comes out transposed; keep both in order",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 3, 1, 5, 2, 4)",
 )
 
@@ -61,7 +61,7 @@ mistake(
 
 mistake(
     "joined-detached",
-    "your images are cut off from the patches, so no gradient goes back through the joining",
+    "your images are cut off from the patches; gradients should go back through the joining to the patches",
     unpatchify="patches.reshape -> patches.data.reshape",
 )
 
@@ -85,7 +85,7 @@ mistake(
 
 mistake(
     "grid-not-split-by-rows",
-    "your unpatchify leaves columns of patches in front of the rows of pixels, so the two change places",
+    "your unpatchify has columns of patches before rows of pixels; exchange these two axes before the reshape",
     unpatchify="cut.permute(0, 3, 1, 4, 2, 5) -> cut.permute(0, 3, 1, 2, 4, 5)",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

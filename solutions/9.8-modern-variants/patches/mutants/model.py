@@ -73,7 +73,7 @@ mistake(
 
 mistake(
     "embedding-detached",
-    "your patches are cut off from the gradient once they are embedded, so the embedding never learns",
+    "your patches are detached after the embedding, so it never learns; let the gradient go through to the embedding",
     VisionTransformer="""
         - x = self.embedding(patchify(images, self.patch_size))
         + x = self.embedding(patchify(images, self.patch_size)).detach()
@@ -98,7 +98,7 @@ mistake(
 
 mistake(
     "squeezed",
-    "your logits are squeezed, so with one image the axis of the batch is gone",
+    "your logits are squeezed, so with one image the axis of the batch is gone; return [B, K]",
     VisionTransformer="self.head(self.encoder(x)[:, 0]) -> self.head(self.encoder(x)[:, 0]).squeeze()",
 )
 
@@ -111,7 +111,7 @@ mistake(
 
 mistake(
     "encoder-left-out",
-    "your model never calls its encoder, so the class token cannot look at the patches",
+    "your model never calls its encoder, so the class token cannot look at the patches; call it before the head",
     VisionTransformer="self.encoder(x) -> x",
 )
 
@@ -148,7 +148,7 @@ mistake(
 
 mistake(
     "head-of-two-layers",
-    "your head has two layers, as for pretraining; it should be one nn.Linear",
+    "your head has two layers; it should be a single nn.Linear",
     VisionTransformer="""
         - self.head = nn.Linear(d_model, num_classes)
         + self.head = nn.Sequential(nn.Linear(d_model, d_model), nn.Tanh(), nn.Linear(d_model, num_classes))

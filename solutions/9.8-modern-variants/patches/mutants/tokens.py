@@ -39,13 +39,13 @@ mistake(
 
 mistake(
     "positions-missing",
-    "your model never adds its positions, so it sees a bag of patches",
+    "your model never adds its positions, so it sees a bag of patches; add them before the encoder",
     VisionTransformer="torch.cat([token, x], dim=1) + self.positions -> torch.cat([token, x], dim=1)",
 )
 
 mistake(
     "positions-too-late",
-    "your model adds the positions to the encoder's output, so it encodes a bag of patches",
+    "your model adds the positions to the encoder's output; it should add them before the encoder",
     VisionTransformer=[
         "torch.cat([token, x], dim=1) + self.positions -> torch.cat([token, x], dim=1)",
         "self.encoder(x) -> (self.encoder(x) + self.positions)",
@@ -90,7 +90,7 @@ mistake(
 
 mistake(
     "token-made-anew",
-    "your class token is made in every forward pass, so there is no parameter that could learn",
+    "your class token is made in every forward pass, so it cannot learn; make it a parameter in __init__",
     VisionTransformer="""
         - self.class_token = nn.Parameter(torch.randn(d_model) * 0.02)
 
@@ -111,14 +111,14 @@ mistake(
 
 mistake(
     "token-not-expanded",
-    "your class token is not repeated for the batch, so it cannot be joined with the patches of several images",
+    "your class token is not repeated for the batch; put it in front of the patches of each image",
     VisionTransformer="self.class_token.expand(len(x), 1, -1) -> self.class_token.expand(1, 1, -1)",
     costs="no call with more than one image returns",
 )
 
 mistake(
     "token-detached",
-    "your class token is cut off from the gradient, so it never learns",
+    "your class token is cut off from the gradient, so it never learns; let the gradient reach it",
     VisionTransformer="self.class_token.expand(len(x), 1, -1) -> self.class_token.data.expand(len(x), 1, -1)",
 )
 

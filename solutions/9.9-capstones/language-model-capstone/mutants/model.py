@@ -8,7 +8,7 @@ mistake(
 
 mistake(
     "mask-upside-down",
-    "your mask is the wrong way round, so each position sees itself and those after it",
+    "your mask lets each position see itself and those after it; it should see itself and those before it",
     Layer="""
         - heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         + ahead = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).triu()

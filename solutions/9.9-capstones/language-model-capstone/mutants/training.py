@@ -53,7 +53,7 @@ mistake(
 
 mistake(
     "positions-not-passed-on",
-    "your train does not pass positions on, so the model always has them; pass positions to the model",
+    "your train does not pass positions on, so the model has them even with False; pass positions to the model",
     train="norm=norm, positions=positions -> norm=norm",
 )
 

@@ -58,13 +58,13 @@ mistake(
 
 mistake(
     "source-without-positions",
-    "your source has no positions, so the encoder sees a bag of words",
+    "your source has no positions, so the encoder sees a bag of words; add positions to the source's embeddings",
     TranslationModel="self._placed(self.source(source), 0) -> self.source(source)",
 )
 
 mistake(
     "target-positions-alike",
-    "your target's positions tell nothing apart, so the decoder sees a bag of words",
+    "your target's positions are all alike, so the order of its words is lost; each should have a vector of its own",
     TranslationModel="""
         - x = self._placed(self.target(target), 1)
         + x = self.target(target) if self.places is None else self.target(target) + self.places[1].weight[0]

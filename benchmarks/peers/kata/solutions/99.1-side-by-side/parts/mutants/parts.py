@@ -66,6 +66,6 @@ mistake(
 
 mistake(
     "variance-detached",
-    "your variance is cut from the graph, so the gradient treats it as a constant",
+    "your variance is cut from the graph, so the gradient treats it as a constant; keep it in the graph",
     LayerNorm="centred.square() -> centred.detach().square()",
 )
