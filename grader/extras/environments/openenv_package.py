@@ -121,8 +121,8 @@ def _sbom(words: dict[str, str], *requirements: str) -> dict[str, object]:
 OPENENV = FolderBundle(
     write_environment,
     (
-        "next  openenv validate {path}, then build its Dockerfile",
-        "      The image holds the answers; agents reach its port alone. Do not publish the folder or the image.",
+        "next  uv lock --project {path}; openenv validate {path}; then build its Dockerfile",
+        "      The image holds the answers; agents reach only its port. Do not publish the folder or the image.",
     ),
     holds_pack=True,
 )
