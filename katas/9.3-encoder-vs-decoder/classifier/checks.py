@@ -347,7 +347,7 @@ def result_slips(losses, books, epochs):
         "your fit ends without a return, so it gives None; it should return a list of each epoch's loss": lambda: (
             losses is None
         ),
-        "your fit returns the model, which the caller has; it should return a list of each epoch's loss": lambda: (
+        "your fit returns the model; it should return a list of each epoch's loss": lambda: (
             "torch.nn.modules.module.Module" in type_names(losses)
         ),
         "your losses are tensors; they should be floats": lambda: isinstance(losses[0], torch.Tensor),

@@ -89,7 +89,7 @@ mistake(
 
 mistake(
     "returned-weights-detached",
-    "your second result is cut from the graph; return the weights themselves, a plot can detach them",
+    "your second result is cut from the graph; return the weights as they are, with their gradient",
     SelfAttention="weights @ v, weights -> weights @ v, weights.detach()",
 )
 

@@ -88,7 +88,7 @@ mistake(
 
 mistake(
     "model-returned",
-    "your fit returns the model, which the caller has; it should return a list of each epoch's loss",
+    "your fit returns the model; it should return a list of each epoch's loss",
     fit="return losses -> return model",
 )
 

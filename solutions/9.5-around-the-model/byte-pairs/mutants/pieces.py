@@ -100,7 +100,7 @@ def _pieces(text):
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text)]
 
 
-@mistake("stripped", "your text loses the white space at its ends; it should come back to the last space")
+@mistake("stripped", "your text loses the white space at its ends; keep every space, those at the ends as well")
 def _pieces(text):
     return [tuple(bytes([byte]) for byte in piece.encode()) for piece in re.findall(PIECES, text.strip())]
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
