@@ -111,7 +111,7 @@ mistake(
 
 mistake(
     "join-view",
-    "your join_heads calls view on a tensor whose axes were exchanged, which raises an error; use reshape, which copies where it has to",
+    "your join_heads calls view after it exchanged two axes, which raises an error; use reshape, which may copy",
     join_heads="x.transpose(1, 2).flatten(2) -> x.transpose(1, 2).view(len(x), x.shape[2], -1)",
 )
 
