@@ -93,9 +93,10 @@ def main() -> None:
     # JUPYTER_TOKEN is the key to it; without one Jupyter draws a key, and the log has it.
     options = {
         "ip": "0.0.0.0", "port": chosen.port, "port_retries": 0, "open_browser": False, "root_dir": str(work),
-        "extra_static_paths": [str(PAGES)], "default_url": "/static/index.html", "allow_remote_access": True,
+        "extra_static_paths": [str(PAGES)], "allow_remote_access": True,
     }  # fmt: skip
     words = [f"--ServerApp.{name}={value}" for name, value in options.items()]
+    words.append("--LabApp.default_url=/static/index.html")  # JupyterLab puts its own in place of the server's
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *words])
 
 
