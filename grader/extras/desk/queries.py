@@ -60,6 +60,7 @@ from grader.api import (
     written_total,
 )
 from grader.extras.desk.anonymous import Anonymity
+from grader.extras.desk.process import TakeQueue
 
 T = TypeVar("T")
 FRESH_S = 0.5
@@ -313,6 +314,7 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = MarksCache(book)
+        self.taking = TakeQueue(book, self.everybody.invalidate)
         self._failures = ByAttempt(book, partial(failure_of, book))
         self._results = ByAttempt(book, lambda _, report: results_of(report))
         self._problems: tuple[Any, list[Problem]] = None, []
@@ -517,7 +519,8 @@ class DeskReader:
             # A name is a problem of every assignment that something came in for, and is settled once.
             by_id = {problem.id: problem for problem in problems(self.book, marks)}
             self._problems = marks, list(by_id.values())
-        return self._problems[1]
+        going_on = self.taking.open
+        return [problem for problem in self._problems[1] if (problem.learner, problem.kata) not in going_on]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

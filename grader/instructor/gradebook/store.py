@@ -17,10 +17,10 @@ from sqlalchemy import Connection
 from grader.instructor.gradebook import answers, events, identities, pushes, recording
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
-from grader.instructor.gradebook.connections import Connections
+from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database import DEFAULT, Address
-from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+from grader.instructor.gradebook.errors import BusyError, GradebookError, GradebookUsageError
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
@@ -153,6 +153,14 @@ class Gradebook:
                 raise ValueError("this gradebook object is in a run already")
             self._recording = Recording.start(self._connections, self.nonce, arguments, awaited)
             return self._recording
+
+    def busy(self) -> str:
+        """Say whose run is grading into this gradebook; nothing where one may begin now."""
+        try:
+            RunSession.open(self._connections).close()
+        except BusyError as error:
+            return error.message
+        return ""
 
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on."""
