@@ -1,4 +1,4 @@
-"""What takes long is done by a process of its own, asked on standard input; it answers on standard output, also meanwhile."""
+"""What takes long is done by a process of its own: asked on standard input, it answers on standard output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
@@ -68,12 +68,12 @@ def ask(module: str, question: Any, kind: type[T], watch: Callable[[T], None] = 
     with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder, tempfile.TemporaryFile() as errors:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
         process = interpreter.start(module, (), Path(folder), **pipes)
-        assert process.stdin is not None and process.stdout is not None
+        answers, asked = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
         # On standard input: an address may hold a password, and arguments are seen by all.
-        with suppress(BrokenPipeError), process.stdin:
-            process.stdin.write(frames.encode(question))
-        with process.stdout:
-            while data := frames.read_frame(process.stdout):
+        with suppress(BrokenPipeError), asked:
+            asked.write(frames.encode(question))
+        with answers:
+            while data := frames.read_frame(answers):
                 answer = decoder.decode(data)
                 watch(answer)
         if process.wait() or answer is None:

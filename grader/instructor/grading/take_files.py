@@ -12,7 +12,7 @@ from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.errors import KataError, UsageError
+from grader.errors import UsageError
 from grader.instructor.gradebook.events import Provenance, Take
 from grader.instructor.gradebook.row_types import RunRecord
 from grader.instructor.gradebook.store import Gradebook
