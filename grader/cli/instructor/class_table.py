@@ -91,8 +91,9 @@ def print_summary(
     if graded := [kata for kata in katas if counts[kata.slug]]:
         out.print(_table(graded, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
-    rows = f"{counted(tally.done, 'row')} in {escape_controls(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
-    out.print(rows, soft_wrap=True)
+    where = escape_controls(redact(remarks.where))
+    became = outcomes(tally) or "nothing to grade"
+    out.print(f"{counted(tally.done, 'row')} in {where}: {became}.", soft_wrap=True)
     _print_some("The checks could not judge:", troubles, _SHOW, out)
     untimed = [_late(*how, who) for how, who in late.items()]
     if _print_remarks(remarks, idle, untimed, newer, out) or troubles:

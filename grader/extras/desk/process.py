@@ -68,10 +68,10 @@ def ask(module: str, question: Any, kind: type[T], watch: Callable[[T], None] = 
     with tempfile.TemporaryDirectory(prefix="kata-desk-") as folder, tempfile.TemporaryFile() as errors:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
         process = interpreter.start(module, (), Path(folder), **pipes)
-        answers, asked = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
+        answers, questions = cast("BinaryIO", process.stdout), cast("BinaryIO", process.stdin)
         # On standard input: an address may hold a password, and arguments are seen by all.
-        with suppress(BrokenPipeError), asked:
-            asked.write(frames.encode(question))
+        with suppress(BrokenPipeError), questions:
+            questions.write(frames.encode(question))
         with answers:
             while data := frames.read_frame(answers):
                 answer = decoder.decode(data)

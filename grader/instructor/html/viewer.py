@@ -165,7 +165,9 @@ class Viewer:
 
     def by_assignment(self, marks: Sequence[Mark]) -> list[AssignmentMarks]:
         """Return a learner's marks by assignment, the last first; what is in none comes at the end."""
-        of: dict[str, list[tuple[int, Mark]]] = {name: [] for name in reversed(self.course.assignments)}
+        of: dict[str, list[tuple[int, Mark]]] = {
+            name: [] for name in reversed(tuple(self.course.assignments))
+        }
         for place, mark in enumerate(marks, 1):
             assignment = self.course.assignment_of(mark.kata)
             of.setdefault(assignment.name if assignment is not None else "", []).append((place, mark))
