@@ -443,6 +443,24 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Run, week: Any, folder: 
     assert [one["status"] for one in rows["kl2"]] == ["pass", "missing"]
 
 
+def test_what_checks_are_worth_is_rehearsed_without_a_process_that_grades(
+    kata: Run, week: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    week(1, "ada", WRONG)
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1").done()
+    (row,) = kata("gradebook", "show", "ada", "insertion-sort", "--json").json["katas"]
+    failed = next(check["name"] for check in row["report"]["checks"] if check["status"] == "fail")
+    (folder / "course.toml").write_text(f"{COURSE}[points.insertion-sort]\n{json.dumps(failed)} = 900\n")
+    tasks: list[bytes] = []
+    monkeypatch.setattr("grader.instructor.grading.run.grade", lambda _, task: tasks.append(task))
+    ran = kata("regrade", "--only", "insertion-sort", "--dry-run", "-j", "1").done()
+    assert "changes 1 mark:" in ran.out
+    assert "0 higher, 1 lower" in ran.out
+    assert "2 hand-ins, 0 would change. Nothing was written" in ran.out
+    assert tasks == []
+
+
 @pytest.mark.nightly
 def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Run, week: Any, folder: Path) -> None:
     week(1, "ada", WRONG)
