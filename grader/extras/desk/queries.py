@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import threading
 import time
 from collections import Counter
@@ -504,9 +505,10 @@ class DeskReader:
         every = self._marks(self.katas(chosen))
         return analysed(self._results.of(mark for mark in every if mark.status not in UNWRITTEN))
 
-    def state(self, kata: str) -> int:
-        """Return a number that is another one when something of a kata was handed in or graded since."""
-        return hash(tuple((mark.learner, mark.attempt) for mark in self._marks([kata])))
+    def state(self, kata: str) -> str:
+        """Return a text that is another one when something of a kata was handed in or graded since."""
+        attempts = sorted((mark.learner, mark.attempt or 0) for mark in self._marks([kata]))
+        return hashlib.sha256(repr(attempts).encode()).hexdigest()
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()

@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, identities, pushes, recording
+from grader.instructor.gradebook import answers, events, identities, pushes, recording, schema
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
 from grader.instructor.gradebook.connections import Connections, RunSession
@@ -204,6 +204,20 @@ class Gradebook:
     state = _reading("reading what has changed", of_history.state)
 
     stamps = _reading("reading what has changed", of_history.change_counters, whole=True)
+
+    computed = _reading("reading what was computed", of_history.computed)
+
+    def keep_computed(self, name: str, stamp: str, value: bytes) -> None:
+        """Store what takes long to compute, in the place of what was stored under the name.
+
+        Args:
+            name: what it is.
+            stamp: a text that is another one when it has to be computed anew.
+            value: it.
+        """
+        with self._guard, self._connections.deciding("storing what was computed") as connection:
+            connection.execute(schema.computed.delete().where(schema.computed.c.name == name))
+            connection.execute(schema.computed.insert().values(name=name, stamp=stamp, value=value))
 
     def reports(
         self,
