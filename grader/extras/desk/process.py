@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -96,7 +97,7 @@ def answer(value: Any) -> None:
 # Grading forks, which a server with threads must not
 
 
-class Progress(msgspec.Struct, frozen=True):
+class TakeProgress(msgspec.Struct, frozen=True):
     """How far files that somebody takes are."""
 
     graded: int = 0
@@ -121,7 +122,7 @@ class Taking:
         self, place: BookAddress, files: Sequence[TakenFile], author: str, graded: Callable[[], None]
     ) -> None:
         self.files = files
-        self.progress = Progress()
+        self.progress = TakeProgress()
         self._graded = graded
         self._started = threading.Event()
         """Set once the files were found: what is wrong with them is said at once."""
@@ -138,16 +139,15 @@ class Taking:
             raise UsageError(self.progress.trouble, self.progress.hint)
 
     def _run(self, place: BookAddress, author: str) -> None:
-        try:
-            ask(_MODULE, (place, list(self.files), author), Progress, self._note)
-        except (OSError, KataError, msgspec.MsgspecError) as error:
-            self.progress = Progress(trouble=str(error))
-        self._started.set()
+        def note(progress: TakeProgress) -> None:
+            self._graded()
+            self.progress = progress
+            self._started.set()
 
-    def _note(self, progress: Progress) -> None:
-        self._graded()
-        self.progress = progress
-        self._started.set()
+        try:
+            ask(_MODULE, (place, list(self.files), author), TakeProgress, note)
+        except (OSError, KataError, msgspec.MsgspecError) as error:
+            note(TakeProgress(trouble=str(error)))
 
 
 class TakeQueue:
@@ -177,35 +177,31 @@ class TakeQueue:
         return {(file.learner, file.kata) for taking in going for file in taking.files}
 
 
-@contextmanager
-def _watching(_count: int, _where: str) -> Iterator[Callable[..., None]]:
-    graded = 0
-
-    def watch(*_: object) -> None:
-        nonlocal graded
-        graded += 1
-        answer(Progress(graded))
-
-    answer(Progress())
-    yield watch
-
-
-def _queued(busy: str) -> None:
-    answer(Progress(waits_for=busy))
-    time.sleep(POLL_S)
-
-
 def main() -> None:
     """Do as asked; answer how far it is, and in the end with the decision's number, or with what went wrong."""
     place, wanted, author = question(tuple[BookAddress, list[TakenFile], str])
+    graded = itertools.count()
+
+    @contextmanager
+    def watching(_count: int, _where: str) -> Iterator[Callable[..., None]]:
+        def watch(*_: object) -> None:
+            answer(TakeProgress(next(graded)))
+
+        watch()
+        yield watch
+
+    def queued(busy: str) -> None:
+        answer(TakeProgress(waits_for=busy))
+        time.sleep(POLL_S)
+
     try:
         with place.open() as book:
             number = take(
-                book, wanted, comment="as proposed", author=author, watching=_watching, queued=_queued
+                book, wanted, comment="as proposed", author=author, watching=watching, queued=queued
             )
-        answer(Progress(len(wanted), number=number))
+        answer(TakeProgress(len(wanted), number=number))
     except KataError as error:
-        answer(Progress(trouble=error.message, hint=error.hint))
+        answer(TakeProgress(trouble=error.message, hint=error.hint))
 
 
 if __name__ == "__main__":
