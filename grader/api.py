@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         WrittenAnswer,
         load_sheet,
     )
+    from grader.instructor.grading.cache_key import kata_digest
     from grader.instructor.grading.executors import Slots
     from grader.instructor.grading.groups import Group, failure_of, grouped, lines_at_fault
     from grader.instructor.grading.items import ItemAnalysis, analysed, results_of

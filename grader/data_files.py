@@ -160,7 +160,9 @@ def read_document(path: Path, refuse: type[KataError] = PackError) -> tuple[str,
     try:
         return text, json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise refuse(f"{path}: not valid TOML: {error}.") from error
+        at = re.search(r"at line (\d+)", str(error))
+        line = text.split("\n")[int(at[1]) - 1].strip()[:80] if at else ""
+        raise refuse(f"{path}: not valid TOML: {error}.{line and f' The line is: {line}'}") from error
     except (ValueError, RecursionError) as error:
         raise refuse(f"{path}: cannot be read ({error}).") from error
 

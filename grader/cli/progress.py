@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from grader.report.style import console, escape_controls
+from grader.words import counted
 
 if TYPE_CHECKING:
     from grader.instructor.grading.run import Tally, Watch
@@ -99,7 +100,7 @@ def watching(total: int, where: str) -> Iterator[Watch]:
     started = time.monotonic()
 
     def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
-        progress.update(task, completed=tally.done, rate=_rate(tally, started))
+        progress.update(task, advance=1, rate=_rate(tally, started))
         line.plain = outcomes(tally) or where
 
     with Live(Group(progress, line), console=err, transient=True):
@@ -107,16 +108,18 @@ def watching(total: int, where: str) -> Iterator[Watch]:
 
 
 def _lines(total: int, where: str) -> Watch:
-    click.echo(f"grading {total} submissions, {where}", err=True)
+    click.echo(f"grading {counted(total, 'submission')}, {where}", err=True)
     started = last = time.monotonic()
+    done = 0
 
     def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
-        nonlocal last
+        nonlocal last, done
+        done += 1
         now = time.monotonic()
         # A log is read later: a line for each submission would hide everything else.
         if now - last >= EVERY_S:
             last = now
-            click.echo(f"{tally.done}/{total}  {_rate(tally, started)}  {outcomes(tally)}", err=True)
+            click.echo(f"{done}/{total}  {_rate(tally, started)}  {outcomes(tally)}", err=True)
 
     return watch
 
@@ -129,7 +132,7 @@ def outcomes(tally: Tally) -> str:
     if tally.unchanged:
         parts.append(f"{tally.unchanged} unchanged")
     if tally.untouched:
-        parts.append(f"{tally.untouched} not in this download and left as they were")
+        parts.append(f"{len(tally.untouched)} not in this download and left as they were")
     return ", ".join(parts)
 
 

@@ -194,7 +194,11 @@ NAMED = 'name = "x"\n'
             NAMED + 'roster = "roster.csv"\n[extensions]\n"Wei Zhang" = 2',
             r"the roster has no learner Wei Zhang\. 2 are called so: wei, wei2\.",
         ),
-        (NAMED + 'roster = "none.csv"', "none.csv: there is no such roster"),
+        (NAMED + 'roster = "none.csv"', r"course\.toml:2: `roster`: there is no file .*none\.csv\."),
+        (
+            NAMED + "[weights]\nmasks = 1,5",
+            r"not valid TOML: .* \(at line 3, .*\)\. The line is: masks = 1,5$",
+        ),
         (
             NAMED + 'roster = "roster.csv"\n[extensions]\nadda = 2',
             r"`extensions\.adda`: the roster has no learner adda\. Did you mean ada\?",
@@ -222,6 +226,8 @@ percent_per_day = 130  # of = 3
 nobody = { "week 1" = "2" }
 ada = { "week 1" = "2" }
 [extras."x y"]
+[points.masks]
+values = "3"
 """
     with pytest.raises(UsageError) as caught:
         course(tmp_path, text, "learner\nada\nada\n")
@@ -234,6 +240,7 @@ ada = { "week 1" = "2" }
         'course.toml:11: `extensions.nobody."week 1"`',
         'course.toml:12: `extensions.ada."week 1"`',
         "course.toml:13: `extras`: is not known.",
+        "course.toml:15: `points.masks.values`",
         "roster.csv:3: ada is already in line 2.",
     ]
 

@@ -29,6 +29,7 @@ UNDO = (
     "ALTER TABLE runs DROP COLUMN planned, DROP COLUMN stopped_at",
     "DROP TABLE awaited",
     "DROP TABLE unused_times",
+    "DROP TABLE computed",
     "DROP INDEX ix_attempts_redrawn",
     "ALTER TABLE attempts DROP COLUMN redrawn",
     "CREATE TABLE checks (id INTEGER PRIMARY KEY)",
@@ -37,6 +38,7 @@ UNDO = (
 """What makes today's tables those of version 0005, in PostgreSQL."""
 
 TABLES_0011 = """
+DROP TABLE computed;
 DROP INDEX ix_attempts_redrawn;
 ALTER TABLE attempts DROP COLUMN redrawn;
 CREATE TABLE checks (id INTEGER PRIMARY KEY, name TEXT);

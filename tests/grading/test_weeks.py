@@ -110,6 +110,24 @@ def test_a_download_of_one_late_learner_leaves_the_others(kata: Run, week: Any, 
     assert after["bob", "insertion-sort"][0] == "fail"
 
 
+def test_what_a_run_says_at_its_end_is_about_what_it_was_given(kata: Run, week: Any, folder: Path) -> None:
+    (folder / "roster.csv").write_text("learner\nada\nbob\neve\n")
+    (folder / "course.toml").write_text(COURSE.replace("\n[ass", 'roster = "roster.csv"\n[ass', 1))
+    for learner, text in {"ada": RIGHT, "bob": WRONG, "eve": "def"}.items():
+        place = week(1, learner, text)
+    first = kata("grade", "week1", "-j", "1", "--assignment", "week1")
+    assert "3 rows in gradebook.sqlite: 1 passed, 1 failed, 1 error." in first.out
+    assert "eve, insertion-sort: " in first.out
+    for learner in ("ada", "eve"):
+        shutil.rmtree(place.with_name(learner))
+    second = kata("grade", "week1", "-j", "1", "--assignment", "week1", "--force")
+    assert "grading 1 submission," in second.err
+    (line,) = [line.split() for line in second.out.splitlines() if " insertion-sort " in line]
+    assert line[2] == "1", "of three learners this run was about one"
+    assert "could not judge" not in second.out
+    assert "3 rows in gradebook.sqlite: 1 failed, 2 not in this download and left as they were." in second.out
+
+
 def test_a_misnamed_file_is_told_of_who_handed_in_before(kata: Run, week: Any) -> None:
     place = week(1, "ada", WRONG)
     kata("grade", "week1", "-j", "1")
@@ -420,9 +438,27 @@ def test_a_name_that_two_have_is_asked_about_anew(kata: Run, week: Any, folder: 
     week(2, "397063-11 - Kim Lee - Oct 9, 2026 1200 PM")
     ran = kata("grade", "week2", "--assignment", "week2")
     # In the first week the worksheet said who; what is called so in the second may be the other's.
-    assert "Kim Lee: kl1 (100% alike)? If so" in ran.text, ran.text
+    assert "Kim Lee: kl1 or kl2? (100% alike)" in ran.text, ran.text
     rows = {one["learner"]: one["katas"] for one in kata("gradebook", "show", "--json").json["learners"]}
     assert [one["status"] for one in rows["kl2"]] == ["pass", "missing"]
+
+
+def test_what_checks_are_worth_is_rehearsed_without_a_process_that_grades(
+    kata: Run, week: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    week(1, "ada", WRONG)
+    week(1, "bob")
+    kata("grade", "week1", "-j", "1").done()
+    (row,) = kata("gradebook", "show", "ada", "insertion-sort", "--json").json["katas"]
+    failed = next(check["name"] for check in row["report"]["checks"] if check["status"] == "fail")
+    (folder / "course.toml").write_text(f"{COURSE}[points.insertion-sort]\n{json.dumps(failed)} = 900\n")
+    tasks: list[bytes] = []
+    monkeypatch.setattr("grader.instructor.grading.run.grade", lambda _, task: tasks.append(task))
+    ran = kata("regrade", "--only", "insertion-sort", "--dry-run", "-j", "1").done()
+    assert "changes 1 mark:" in ran.out
+    assert "0 higher, 1 lower" in ran.out
+    assert "2 hand-ins, 0 would change. Nothing was written" in ran.out
+    assert tasks == []
 
 
 @pytest.mark.nightly

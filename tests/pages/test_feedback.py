@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.catalogue import Catalogue, read_hints
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Assignment, Course
 from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.html.viewer import hint_about
 from tests.pages.builders import HOSTILE, adjusted, check, failed, feedback_of, hostile_rows, row, written
@@ -206,6 +206,33 @@ def test_totals_are_weighed_and_moments_are_in_the_courses_time_zone(tmp_path: P
         assert "1 of 1 × 2" in told
         assert "In the total, a kata counts as many times as the number after × says." in told
     assert "2026-03-03 02:00 JST" in page
+
+
+def test_several_assignments_come_one_by_one_and_the_last_is_open(tmp_path: Path) -> None:
+    weeks = {
+        "week1": Assignment("week1", katas=("masks",)),
+        "week2": Assignment("week2", title="Norms", katas=("layer-norm",)),
+    }
+    rows = [
+        row(checks=[check()]),
+        row(kata="layer-norm", number="9.3.3", checks=[failed()]),
+        row(kata="gone", number="1.2", checks=[check()]),
+    ]
+    _, markdown = both(tmp_path, *rows, course=Course(assignments=weeks))
+    page = feedback_of(tmp_path / "out")
+    found = re.findall(
+        r'<details class="week"( open)?><summary><h2>(.*?)</h2> <span class="score">(.*?)</span>', page
+    )
+    assert found == [
+        (" open", "Norms", "0 of 1 point"), ("", "week1", "1 of 1 point"), ("", "Other katas", "1 of 1 point"),
+    ]  # fmt: skip
+    # The table at the top leads into them.
+    assert re.findall('<h2 id="(k.)">', page) == ["k2", "k1", "k3"]
+    assert re.findall("(?m)^# (.*)", markdown)[1:] == [
+        "Norms: 0 of 1 point", "week1: 1 of 1 point", "Other katas: 1 of 1 point",
+    ]  # fmt: skip
+    written(rows[:1], tmp_path / "one", course=Course(assignments=weeks))
+    assert '<details class="week' not in feedback_of(tmp_path / "one"), "there is nothing to tell apart"
 
 
 def test_a_kata_that_has_left_the_catalogue_is_still_told(tmp_path: Path) -> None:

@@ -54,18 +54,22 @@ class Remarks:
 def print_summary(
     book: Gradebook, katas: Sequence[Kata], learners: Sequence[str], remarks: Remarks, out: Console
 ) -> None:
-    """Print how the class did, and what an instructor should look at."""
+    """Print how those did whom a run was about, and what an instructor should look at."""
     # What counts although a system marks it late and nobody knows the time.
     late: dict[tuple[str, float], list[str]] = {}
     # Of whom something came in that is newer than what counts, and why it does not count.
     newer: list[str] = []
     taken: dict[tuple[str, str], str | None] = {}
+    untouched = remarks.tally.untouched
     refused = {(submission.learner, submission.kata) for submission, _ in remarks.tally.refused}
     troubles: list[str] = []
     counts: dict[str, Counter[str]] = {kata.slug: Counter() for kata in katas}
     scores: dict[str, list[float]] = {kata.slug: [] for kata in katas}
     whole = {kata.slug: 0.0 for kata in katas}
     for row in book.rows(katas=[kata.slug for kata in katas], learners=learners):
+        # Of other downloads their own runs have spoken.
+        if (row.learner, row.kata) in untouched:
+            continue
         counts[row.kata][row.status] += 1
         if row.graded:
             scores[row.kata].append(row.score)
@@ -82,11 +86,14 @@ def print_summary(
         f"{problem.learner}{problem.kata and f', {problem.kata}'}: {problem.what}. "
         f"If so: {problem.command}{same_book()} --comment TEXT"
         for problem in without_effect(book, taken)
+        if (problem.learner, problem.kata) not in untouched
     ]
-    out.print(_table(katas, counts, scores, whole, out))
+    if graded := [kata for kata in katas if counts[kata.slug]]:
+        out.print(_table(graded, counts, scores, whole, out))
     tally, option = remarks.tally, same_book()
-    rows = f"{tally.done} rows in {escape_controls(redact(remarks.where))}: {outcomes(tally) or 'nothing to grade'}."
-    out.print(rows, soft_wrap=True)
+    where = escape_controls(redact(remarks.where))
+    became = outcomes(tally) or "nothing to grade"
+    out.print(f"{counted(tally.done, 'row')} in {where}: {became}.", soft_wrap=True)
     _print_some("The checks could not judge:", troubles, _SHOW, out)
     untimed = [_late(*how, who) for how, who in late.items()]
     if _print_remarks(remarks, idle, untimed, newer, out) or troubles:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from grader.instructor.lms.find import Scan
     from grader.instructor.submissions import LearnerFolder
     from grader.instructor.submissions.submission import Submission
+    from grader.report.report import KataReport
 
 
 @click.command(short_help="Grade a class into a gradebook.")
@@ -233,6 +234,7 @@ def graded(
 
     # People who are in the roster alone have nothing in this download.
     there = [learner.learner for learner in learners if learner.places]
+    present = set(there)
     recording = book.start_run(
         options.arguments(sources.download, sources.times),
         [(name, kata.slug) for name in there for kata in katas],
@@ -240,7 +242,12 @@ def graded(
     if sources.times is not None:
         recording.record_unused_times(sources.times.name, [kata.slug for kata in katas], sources.unused)
     run = Run(katas, recording, options.policy)
-    with options.slots() as slots, watching(len(learners) * len(katas), slots.where) as watch:
+    with options.slots() as slots, watching(len(there) * len(katas), slots.where) as shown:
+
+        def watch(tally: Tally, submission: Submission, report: KataReport | None) -> None:
+            if submission.learner in present:
+                shown(tally, submission, report)
+
         tally = run.grade(learners, slots.executor, slots.count, watch)
     recording.finish()
     return tally

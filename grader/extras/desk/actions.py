@@ -30,7 +30,6 @@ from grader.api import (
     whole_number,
     written_answers,
 )
-from grader.extras.desk.process import take
 from grader.extras.desk.queries import DeskReader, Filter
 from grader.extras.desk.sheets import Sheets
 
@@ -195,7 +194,8 @@ def settle(desk: DeskReader, form: Form) -> int | None:
             ]
         )
     wanted = [TakenFile(problem.learner, problem.kata, file) for problem, file in settled_by.items()]
-    return take(desk.book, wanted, desk.author)
+    desk.taking.take(wanted, desk.author)
+    return None  # the page says how far that is, and then what was decided
 
 
 def ignore(desk: DeskReader, form: Form) -> int:

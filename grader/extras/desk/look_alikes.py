@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from grader.api import EXTRAS, Alike, Catalogue, EngineError, Gradebook, Kata, KataError, load
+from grader.api import (
+    EXTRAS,
+    Alike,
+    Catalogue,
+    Gradebook,
+    Kata,
+    KataError,
+    __version__,
+    frames,
+    kata_digest,
+    load,
+)
 from grader.extras.desk import process
 
 SIMILAR: Any = load(EXTRAS["look-alikes"]) if "look-alikes" in EXTRAS else None
@@ -19,15 +30,15 @@ _MODULE = "grader.extras.desk.look_alikes"  # of the process that compares, `mai
 
 
 class LookAlikes:
-    """Findings by kata, made when somebody asks and kept until something else was handed in."""
+    """Findings by kata, made when somebody asks, for all desks, and kept until something else was handed in."""
 
     def __init__(self, book: Gradebook) -> None:
-        self._place = process.BookAddress.of(book)
-        self._found: dict[str, tuple[int, Any]] = {}
+        self._book = book
+        self._found: dict[str, tuple[str, Any]] = {}
         self._comparing = False
         self._guard = threading.Lock()
 
-    def all(self, katas: Iterable[Kata], state: Callable[[str], int]) -> bool:
+    def all(self, katas: Iterable[Kata], state: Callable[[str], str]) -> bool:
         """Have all katas compared, one after the other; return whether all are."""
         return all([self.findings(kata, state(kata.slug)) is not None for kata in katas])
 
@@ -35,12 +46,12 @@ class LookAlikes:
         """Return what was found so far, by kata."""
         return {kata: found for kata, (_, found) in self._found.items() if not isinstance(found, str)}
 
-    def findings(self, kata: Kata, state: int) -> Any:
+    def findings(self, kata: Kata, state: str) -> Any:
         """Return what a kata's hand-ins share, or why that cannot be said; None while they are being compared.
 
         Args:
             kata: which.
-            state: a number that is another one when something else was handed in.
+            state: a text that is another one when something else was handed in.
         """
         if SIMILAR is None:
             return "What compares hand-ins is not installed."
@@ -51,17 +62,24 @@ class LookAlikes:
             if not self._comparing:  # one at a time: each takes a core and its memory
                 self._comparing = True
                 # In the background: comparing takes seconds, and no page should wait for it.
-                threading.Thread(target=self._compare, args=(kata.slug, state), daemon=True).start()
+                threading.Thread(target=self._compare, args=(kata, state), daemon=True).start()
             return None
 
-    def _compare(self, kata: str, state: int) -> None:
+    def _compare(self, kata: Kata, state: str) -> None:
+        # Also another one when the pack has changed, or what compares.
+        name, stamp = f"look-alikes {kata.slug}", f"{__version__} {kata_digest(kata)} {state}"
         found: Any
         try:
-            found = process.ask(_MODULE, (self._place, kata), SIMILAR.Findings)
-        except (OSError, EngineError, msgspec.MsgspecError) as error:
+            if (stored := self._book.computed(name, stamp)) is not None:
+                found = frames.Decoder(SIMILAR.Findings).decode(stored)
+            else:
+                place = process.BookAddress.of(self._book)
+                found = process.ask(_MODULE, (place, kata.slug), SIMILAR.Findings)
+                self._book.keep_computed(name, stamp, frames.encode(found))
+        except (OSError, KataError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
-            self._found[kata] = state, found
+            self._found[kata.slug] = state, found
             self._comparing = False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import threading
 import time
 from collections import Counter
@@ -60,6 +61,7 @@ from grader.api import (
     written_total,
 )
 from grader.extras.desk.anonymous import Anonymity
+from grader.extras.desk.process import TakeQueue
 
 T = TypeVar("T")
 FRESH_S = 0.5
@@ -313,6 +315,7 @@ class DeskReader:
         self.lessons = lessons
         self.author = author
         self.everybody = MarksCache(book)
+        self.taking = TakeQueue(book, self.everybody.invalidate)
         self._failures = ByAttempt(book, partial(failure_of, book))
         self._results = ByAttempt(book, lambda _, report: results_of(report))
         self._problems: tuple[Any, list[Problem]] = None, []
@@ -502,9 +505,10 @@ class DeskReader:
         every = self._marks(self.katas(chosen))
         return analysed(self._results.of(mark for mark in every if mark.status not in UNWRITTEN))
 
-    def state(self, kata: str) -> int:
-        """Return a number that is another one when something of a kata was handed in or graded since."""
-        return hash(tuple((mark.learner, mark.attempt) for mark in self._marks([kata])))
+    def state(self, kata: str) -> str:
+        """Return a text that is another one when something of a kata was handed in or graded since."""
+        attempts = sorted((mark.learner, mark.attempt or 0) for mark in self._marks([kata]))
+        return hashlib.sha256(repr(attempts).encode()).hexdigest()
 
     def _marks(self, katas: Collection[str]) -> Iterator[Mark]:
         every = self.everybody.marks()[0].values()
@@ -517,7 +521,8 @@ class DeskReader:
             # A name is a problem of every assignment that something came in for, and is settled once.
             by_id = {problem.id: problem for problem in problems(self.book, marks)}
             self._problems = marks, list(by_id.values())
-        return self._problems[1]
+        going_on = self.taking.open
+        return [problem for problem in self._problems[1] if (problem.learner, problem.kata) not in going_on]
 
     def attempts(self, learner: str, kata: str) -> dict[int, int]:
         """Return a learner's attempts at a kata with the numbers that people see."""

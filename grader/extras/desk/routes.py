@@ -139,7 +139,12 @@ class Desk:
         return self._page("log.html", events=self.reader.log(wanted), wanted=wanted, **more)
 
     def _problems(self, query: Mapping[str, str], **more: Any) -> str:
-        return self._page("problems.html", problems=self.reader.problems(), **more)
+        every = self.reader.taking.every
+        # What somebody took has been decided once it is graded: then one key takes it back.
+        taken = self.reader.just(max((taking.progress.number for taking in every), default=0) or None)
+        if taken is not None and more.get("just") is None:
+            more |= {"just": taken, "was": "/problems"}
+        return self._page("problems.html", problems=self.reader.problems(), every=every, **more)
 
     def _groups(self, query: Mapping[str, str], **more: Any) -> str:
         katas = self.reader.book.katas()

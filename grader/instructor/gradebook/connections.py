@@ -24,7 +24,7 @@ from grader.instructor.gradebook.database import (
     server_unreachable,
     translating,
 )
-from grader.instructor.gradebook.errors import GradebookError
+from grader.instructor.gradebook.errors import BusyError
 from grader.instructor.gradebook.migrate import ADVISORY_KEY, prepare
 
 _held: dict[tuple[int, int], FileLock] = {}
@@ -192,7 +192,8 @@ class RunSession:
         """Take the lock.
 
         Raises:
-            GradebookError: another run grades into this gradebook, or the database refused.
+            BusyError: another run grades into this gradebook.
+            GradebookError: the database refused.
         """
         with translating(connections.place, _STARTING):
             if connections.place.file is None:
@@ -261,7 +262,7 @@ def _busy(connections: Connections) -> NoReturn:
     who = ""
     if row is not None:
         who = f" (process {row.process} on {row.host}, since {row.started_at:%Y-%m-%d %H:%M} UTC)"
-    raise GradebookError(
+    raise BusyError(
         f"{connections.place.display}: another run is grading into this gradebook{who}.",
         "Wait until it is done, or name another gradebook with --gradebook.",
     )

@@ -270,8 +270,12 @@ class _Reader:
     def _read_roster(self) -> Mapping[str, Person]:
         if not self._data.roster:
             return {}
+        path = self._path.parent / self._data.roster
+        if not path.exists():
+            self._wrong(("roster",), f"there is no file {path}.", "Create it, or correct the name.")
+            return {}
         try:
-            return read_roster(self._path.parent / self._data.roster)
+            return read_roster(path)
         except UsageError as error:
             self._others.append(error)
             return {}
@@ -355,7 +359,7 @@ class _Reader:
             slugs = self._resolve(("points", text), text)
             if len(slugs) > 1:
                 self._wrong(("points", text), "names several katas.", "Each kata has checks of its own.")
-            elif slugs and not table:
+            elif slugs and not table and not self._text.is_wrong_in(("points", text)):
                 self._wrong(("points", text), "names no check.", "For example: values = 4")
             elif slugs:
                 yield slugs[0], table

@@ -112,6 +112,10 @@ class CourseText:
         """Note a mistake."""
         self.mistakes.append(CourseMistake(key, why, hint))
 
+    def is_wrong_in(self, table: Key) -> bool:
+        """Whether something in a table was noted already."""
+        return any(mistake.key[: len(table)] == table for mistake in self.mistakes)
+
     def refuse(self, others: Sequence[UsageError] = ()) -> None:
         """Name every mistake, in the order of lines, with its key and what is expected.
 

@@ -515,6 +515,13 @@ def state(connection: Connection, course: Course) -> tuple[int, ...]:
     return tuple(map(int, connection.execute(_STATE).one()))
 
 
+def computed(connection: Connection, course: Course, name: str, stamp: str) -> bytes | None:
+    """Return what somebody computed; None where nobody has, or from something else."""
+    table = schema.computed
+    wanted = select(table.c.value).where(table.c.name == name, table.c.stamp == stamp)
+    return connection.execute(wanted).scalar()
+
+
 def change_counters(connection: Connection, course: Course) -> dict[str, tuple[int, ...]]:
     """Return, by learner, counts of what was handed in, graded, decided, taken back and left."""
     found: dict[str, tuple[int, ...]] = {learner.name: () for learner in list_learners(connection, course)}

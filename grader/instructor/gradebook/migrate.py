@@ -18,7 +18,15 @@ from sqlalchemy import Connection, Engine, inspect, text
 from grader import __version__
 from grader.instructor.gradebook.database import OPENING, Address, backup_of, check_file
 from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
-from grader.instructor.gradebook.schema import UtcTime, awaited, meta, metadata, unused_times, version
+from grader.instructor.gradebook.schema import (
+    UtcTime,
+    awaited,
+    computed,
+    meta,
+    metadata,
+    unused_times,
+    version,
+)
 
 
 def _add_run(connection: Connection, column: str) -> None:
@@ -118,6 +126,7 @@ _STEPS: dict[str, Callable[[Connection], None]] = {
     "0009": partial(_add_run, column="timed"),
     "0010": _what_hand_ins_are,
     "0011": _checks_in_reports_alone,
+    "0012": computed.create,
 }
 """By the version that it starts from, oldest first: what makes tables those of the next version."""
 

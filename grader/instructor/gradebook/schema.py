@@ -294,6 +294,15 @@ pushes = Table(
 """Marks that were set in another system, never changed: a row before a mark is sent, and one when it has arrived.
 `target` is the assignment's address there, `before` the mark that was there."""
 
+computed = Table(
+    "computed",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("stamp", Text, nullable=False),
+    Column("value", LargeBinary, nullable=False),
+)
+"""What takes long to compute from the rest, once for everybody: true as long as `stamp` is what it would be now."""
+
 
 _INSERTS = {table.name: table.insert() for table in metadata.sorted_tables}
 """Built once: some run for every submission."""

@@ -14,13 +14,13 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, identities, pushes, recording
+from grader.instructor.gradebook import answers, events, identities, pushes, recording, schema
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
-from grader.instructor.gradebook.connections import Connections
+from grader.instructor.gradebook.connections import Connections, RunSession
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database import DEFAULT, Address
-from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
+from grader.instructor.gradebook.errors import BusyError, GradebookError, GradebookUsageError
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
@@ -154,6 +154,14 @@ class Gradebook:
             self._recording = Recording.start(self._connections, self.nonce, arguments, awaited)
             return self._recording
 
+    def busy(self) -> str:
+        """Say whose run is grading into this gradebook; nothing where one may begin now."""
+        try:
+            RunSession.open(self._connections).close()
+        except BusyError as error:
+            return error.message
+        return ""
+
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on."""
         with self._connections.reading(f"reading what {learner} has") as connection:
@@ -196,6 +204,20 @@ class Gradebook:
     state = _reading("reading what has changed", of_history.state)
 
     stamps = _reading("reading what has changed", of_history.change_counters, whole=True)
+
+    computed = _reading("reading what was computed", of_history.computed)
+
+    def keep_computed(self, name: str, stamp: str, value: bytes) -> None:
+        """Store what takes long to compute, in the place of what was stored under the name.
+
+        Args:
+            name: what it is.
+            stamp: a text that is another one when it has to be computed anew.
+            value: it.
+        """
+        with self._guard, self._connections.deciding("storing what was computed") as connection:
+            connection.execute(schema.computed.delete().where(schema.computed.c.name == name))
+            connection.execute(schema.computed.insert().values(name=name, stamp=stamp, value=value))
 
     def reports(
         self,

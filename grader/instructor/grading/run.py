@@ -79,8 +79,8 @@ class Tally:
     total: int
     graded: int = 0
     unchanged: int = 0
-    untouched: int = 0
-    """What is not in this download and was handed in before: nothing of it was touched."""
+    untouched: set[tuple[str, str]] = field(default_factory=set)
+    """Learners and katas: what is not in this download and was handed in before: nothing of it was touched."""
     by_status: dict[str, int] = field(default_factory=dict)
     refused: list[tuple[Submission, NotGraded]] = field(default_factory=list)
     """What could not be graded, though not for the submission's fault: graded again next time."""
@@ -91,7 +91,7 @@ class Tally:
     @property
     def done(self) -> int:
         """How many rows stand."""
-        return self.graded + self.unchanged + self.untouched
+        return self.graded + self.unchanged + len(self.untouched)
 
 
 Watch = Callable[[Tally, Submission, KataReport | None], None]
@@ -172,7 +172,7 @@ class Run:
                     tally.proposed.append(submission)
                 # What was graded once stays, also when a later download does not hold it any more.
                 if submission.status == "missing" and any(key.digest for key in had):
-                    tally.untouched += 1
+                    tally.untouched.add((submission.learner, submission.kata))
                     if submission.proposal is not None:  # what came in since may be a better answer, misnamed
                         self._recording.propose(submission)
                     self._done(submission)

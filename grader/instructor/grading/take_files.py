@@ -12,7 +12,7 @@ from grader import machine
 from grader.catalogue import Catalogue, Kata
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.errors import KataError, UsageError
+from grader.errors import UsageError
 from grader.instructor.gradebook.events import Provenance, Take
 from grader.instructor.gradebook.row_types import RunRecord
 from grader.instructor.gradebook.store import Gradebook
@@ -51,14 +51,23 @@ def take(
     comment: str,
     author: str,
     watching: Watching = lambda _count, _where: nullcontext(lambda *_: None),
+    queued: Callable[[str], None] | None = None,
 ) -> int:
     """Decide that files are answers, and grade them as they were looked for; return the number for `undo`.
 
     They are looked for in what was graded, the newest download first, also in attempts that do not count.
 
+    Args:
+        book: what they are graded into.
+        wanted: the files.
+        comment: why.
+        author: whose decision it is.
+        watching: what to call after each.
+        queued: called again and again with whose run it is that has to end first. Nothing is decided before.
+
     Raises:
         UsageError: a file is in no download that is still there, or grading here is not safe; nothing was decided.
-        KataError: they could not be graded; what was decided is taken back.
+        KataError: they could not be graded; what was decided is taken back, as it is if something else stops this.
     """
     catalogue = Catalogue.discover()
     # Before anything is decided: a name with a slip in it would decide nothing.
@@ -67,12 +76,14 @@ def take(
     # nothing written.
     for run in {file.run.id: file.run for file in found}.values():
         _prepare(book, run)
+    while queued is not None and (busy := book.busy()):
+        queued(busy)
     made = Provenance(author=author, comment=comment)
     takes = [Take(learner=file.learner, kata=file.kata, file=file.file, made=made) for file in wanted]
     number = book.decide(takes[0]) if len(takes) == 1 else book.decide_together(takes)
     try:
         _grade(book, found, watching)
-    except KataError:
+    except BaseException:  # Ctrl-C as well
         # A decision without a grading would hide the file: it would be the answer, and have no mark.
         book.undo(number, author=author, comment="it could not be graded")
         raise

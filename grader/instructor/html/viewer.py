@@ -15,7 +15,7 @@ import msgspec
 from grader.catalogue import Catalogue, read_hints
 from grader.catalogue.answer_sheet import questions_of
 from grader.instructor.gradebook import events
-from grader.instructor.gradebook.course import Course
+from grader.instructor.gradebook.course import Course, Total, total
 from grader.instructor.gradebook.dispute_lines import dispute_line
 from grader.instructor.gradebook.events import AboutMark, Provenance
 from grader.instructor.gradebook.row_types import NEWER, Mark, WrittenScore
@@ -107,6 +107,16 @@ class Checks(NamedTuple):
     """Those that were skipped, mostly since another has to hold first: a line each, apart from what went wrong."""
 
 
+class AssignmentMarks(NamedTuple):
+    """One learner's marks of an assignment."""
+
+    title: str
+    """Empty where there is only one, so that nothing has to be told apart."""
+    marks: list[tuple[int, Mark]]
+    """With their places among all of the page, from 1."""
+    total: Total
+
+
 class KataTexts:
     """Texts of a pack's katas, each read once; a kata that has left the catalogue has none."""
 
@@ -152,6 +162,25 @@ class Viewer:
     def when(self, moment: datetime | None) -> str | None:
         """Return a moment as a person reads it, in the course's time zone."""
         return when(moment, self.course)
+
+    def by_assignment(self, marks: Sequence[Mark]) -> list[AssignmentMarks]:
+        """Return a learner's marks by assignment, the last first; what is in none comes at the end."""
+        of: dict[str, list[tuple[int, Mark]]] = {
+            name: [] for name in reversed(tuple(self.course.assignments))
+        }
+        for place, mark in enumerate(marks, 1):
+            assignment = self.course.assignment_of(mark.kata)
+            of.setdefault(assignment.name if assignment is not None else "", []).append((place, mark))
+        found = {name: own for name, own in of.items() if own}
+        titles = {name: assignment.title or name for name, assignment in self.course.assignments.items()}
+        return [
+            AssignmentMarks(
+                titles.get(name, "Other katas") if len(found) > 1 else "",
+                own,
+                total((mark for _, mark in own), self.course),
+            )
+            for name, own in found.items()
+        ]
 
     def message(self, mark: Mark) -> str | None:
         """Return why the whole kata has its status, where one sentence says it."""

@@ -10,14 +10,18 @@ from urllib.parse import urlencode
 import pytest
 
 from grader.catalogue import Catalogue
+from grader.errors import EngineError
+from grader.extras.desk import process
 from grader.extras.desk.look_alikes import AlikePair, clusters
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.store import Gradebook
 from grader.instructor.submissions import Bundle, Submission
 from tests import answers
 from tests.extras.desk.conftest import Open, Running
+from tests.extras.desk.test_queries import desk_over
 from tests.gradebook.handmade import key, report
 from tests.ours import OWN
+from tests.standby.conftest import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +74,28 @@ def listed(page: str) -> list[str]:
     """The pairs on the page of all katas, as they are read."""
     found = re.findall(r"<li><a href=\"/mark.*?</li>", page, re.DOTALL)
     return [" ".join(re.sub("<[^>]*>", " ", one.split("<form")[0]).split()) for one in found]
+
+
+def test_what_one_desk_has_compared_the_next_need_not(
+    desk: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = compared(desk)
+    book, get = desk_over(desk.where, tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise EngineError("compared again")
+
+    monkeypatch.setattr(process, "ask", refuse)
+    with book:
+        wait_for(lambda: "data-again" not in get("/alike"))
+        assert listed(get("/alike")) == listed(page) != []
+        assert "compared again" not in get("/alike", kata="masks")
+        # What is handed in afterwards is compared anew.
+        run = book.start_run({})
+        given = Submission(learner="eve", kata="masks", bundle=Bundle("masks.py", {"masks.py": OWN.encode()}))
+        run.record(given, key(given), report("eve", "masks"))
+        run.finish()
+        wait_for(lambda: "compared again" in get("/alike", kata="masks"))
 
 
 @pytest.mark.nightly

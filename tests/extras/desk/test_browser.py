@@ -168,6 +168,64 @@ def test_a_hand_in_is_marked_by_keyboard_alone(show: Show, desk: Running) -> Non
     assert {"adjust", "remark", "reviewed"} <= kinds
 
 
+def test_no_shortcut_loses_a_half_typed_remark_and_ctrl_enter_sends_it(show: Show, desk: Running) -> None:
+    page = show("/mark?learner=ada.0002&of=layer-norm&file=layer_norm.py&line=3")
+    asked: list[str] = []
+
+    def stay(dialog: Any) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    keys, place, remark = page.keyboard, page.url, page.locator("#remark")
+    remark.focus()
+    keys.type("half a")
+    for key in ("h", "n", "p", "q", "r"):
+        keys.press("Escape")
+        keys.press(key)
+        # The field again, not the page that the key leads to.
+        page.locator("#remark:focus").wait_for()
+    assert asked == []
+    # A line is a link like any other, so that the browser asks.
+    keys.press("Escape")
+    for key in ("j", "Enter"):
+        keys.press(key)
+    page.locator("a[data-line]:focus").wait_for()
+    assert (asked, page.url, remark.input_value()) == (["beforeunload"], place, "half a")
+    # Points are refused without a number; what was typed with them is not lost afterwards, either.
+    remark.fill("")
+    page.locator("[data-key=a] summary").click()
+    page.fill("#adjust-why", "half a reason")
+    page.fill("#adjust-points", "many")
+    keys.press("Control+Enter")
+    turned_to(page, ".trouble")
+    page.locator("h1").click()
+    keys.press("h")
+    page.locator("#adjust-why:focus").wait_for()
+    page.fill("#adjust-points", "-1")
+    keys.press("Control+Enter")
+    turned_to(page, "text=half a reason")
+    assert asked == ["beforeunload"]
+
+
+def test_a_learner_is_found_by_one_key_on_every_page(show: Show, desk: Running) -> None:
+    page = show()
+    for path in (
+        "/",
+        "/class",
+        "/mark?learner=ada.0000&of=masks",
+        "/answer?learner=ada.0000&of=masks&question=1",
+        "/log",
+    ):
+        page.goto(desk.base + path)
+        turned_to(page, "h1")
+        # The rest of the name is text, and no shortcut.
+        page.keyboard.type("/hurq")
+        assert page.locator("input[name=find]").input_value() == "hurq", path
+        page.keyboard.press("Enter")
+        heard(page, lambda url: "find=hurq" in url)
+
+
 def test_everything_is_reached_with_tab_and_shows_where_it_is(show: Show, desk: Running) -> None:
     page = show("/mark?learner=ada.0000&of=masks")
     reached = set()

@@ -80,6 +80,15 @@ def post(desk: Running, action: str, form: dict[str, str]) -> int:
     return int(answer.headers["location"].rpartition("just=")[2].partition("&")[0])
 
 
+def take(desk: Running, *whose: str) -> int:
+    """Take files with another name, wait until they are graded, and return the number of the decision."""
+    assert desk.ask("POST", "/do/settle", urlencode(ticked(desk, "misnamed", *whose))).status == 303
+    wait_for(lambda: "taken and graded" in desk.page("/problems"))
+    found = re.search('class="just".*?name="number" value="([0-9]+)"', desk.page("/problems"), re.DOTALL)
+    assert found is not None
+    return int(found[1])
+
+
 def undo(desk: Running, number: int) -> None:
     form = {"number": number, "comment": "taken back at once", "back": "/problems"}
     assert desk.ask("POST", "/do/withdraw", urlencode(form)).status == 303
@@ -100,14 +109,34 @@ def open_problems(desk: Running) -> int:
 def test_files_are_taken_by_ticks_graded_at_once_and_one_undo_takes_the_marks_back(desk: Running) -> None:
     before = marks(desk)
     assert (open_problems(desk), before["ada"], before["eve"]) == (4, ("missing", 0), ("missing", 0))
-    number = post(desk, "settle", ticked(desk, "misnamed", "Ada", "Eve"))
+    number = take(desk, "Ada", "Eve")
     assert open_problems(desk) == 2
     assert marks(desk) == before | {"ada": ("pass", 5), "eve": ("pass", 5)}
-    assert "2 hand-ins at once: as proposed" in desk.page("/problems", just=number)
+    assert "2 hand-ins at once: as proposed" in desk.page("/problems")
     undo(desk, number)
     assert (marks(desk), open_problems(desk)) == (before, 4)
-    post(desk, "settle", ticked(desk, "misnamed", "Ada"))
+    take(desk, "Ada")
     assert marks(desk) == before | {"ada": ("pass", 5)}
+
+
+def test_files_wait_while_another_run_grades_and_are_taken_when_it_is_done(desk: Running) -> None:
+    before, form = marks(desk), ticked(desk, "misnamed", "Ada", "Eve")
+    with Gradebook.open(desk.where, create=False) as book:
+        # A colleague's command, which grades something else.
+        going_on = book.start_run({"submissions": "/class/week 2.zip"})
+        assert desk.ask("POST", "/do/settle", urlencode(form)).status == 303
+        page = desk.page("/problems")
+        assert "2 files in the queue" in page
+        assert f"another run is grading into this gradebook (process {os.getpid()}" in page
+        assert "data-again" in page
+        # What is being taken is not asked about again, and is nothing that was decided yet.
+        assert open_problems(desk) == 2
+        assert "as proposed" not in desk.page("/log")
+        assert desk.ask("POST", "/do/settle", urlencode(form)).status == 409
+        going_on.finish()
+    wait_for(lambda: "2 files taken and graded" in desk.page("/problems"))
+    assert marks(desk) == before | {"ada": ("pass", 5), "eve": ("pass", 5)}
+    assert "data-again" not in desk.page("/problems")
 
 
 @pytest.mark.nightly

@@ -5,8 +5,12 @@ let leaving = false;
 let early = Infinity; // when the page was drawn, or the last key came that was too early
 const typing = (element) => element.matches("input:not([type=checkbox]), textarea, select");
 const lines = () => [...document.querySelectorAll("a[data-line]")].filter((line) => line.getClientRects().length);
-// Not yet known; what somebody is typing is not taken away.
-if (document.querySelector("[data-again]")) setTimeout(() => typing(document.activeElement) || location.reload(), 3000);
+// Not yet known. What somebody has typed or ticked is not taken away.
+const touched = () =>
+  typing(document.activeElement) ||
+  unsent() ||
+  [...document.querySelectorAll("main input[type=checkbox]")].some((box) => box.checked !== box.defaultChecked);
+if (document.querySelector("[data-again]")) setInterval(() => leaving || touched() || location.reload(), 3000);
 // A frame that was asked for in a frame begins after the first was painted: only then has anybody seen the page.
 requestAnimationFrame(() =>
   requestAnimationFrame(() => {
@@ -20,8 +24,12 @@ const isEarly = (event) => {
   if (early !== Infinity) early = event.timeStamp;
   return true;
 };
-addEventListener("beforeunload", () => (leaving = true));
-addEventListener("pageshow", (event) => event.persisted && (leaving = false)); // back to a page in the browser's cache
+let sending = false; // all that was typed
+addEventListener("beforeunload", (event) => {
+  leaving = sending || !unsent();
+  if (!leaving) event.preventDefault(); // the browser asks, also if you leave by the mouse
+});
+addEventListener("pageshow", (event) => event.persisted && (leaving = sending = false)); // back to a page in the browser's cache
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const empty = !form.querySelector("input:checked") && !form.elements.points?.value.trim();
@@ -32,6 +40,7 @@ document.addEventListener("submit", (event) => {
     event.preventDefault(); // sent already
   } else {
     leaving = true; // the browser leaves a moment later, and until then more keys may come
+    sending = !unsent({ form });
   }
 });
 for (const label of document.querySelectorAll("[data-all]")) {
@@ -54,21 +63,23 @@ bank?.addEventListener("input", () => {
     button.parentElement.hidden = !words.every((word) => button.textContent.toLowerCase().includes(word));
 });
 bank?.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter") return;
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
   event.preventDefault(); // Enter in a field would send the form
   const first = remarks.find((button) => !button.parentElement.hidden);
   if (first) say(first);
 });
 const hit = document.querySelector(".code tr.hit");
 if (hit && !location.hash) hit.closest(".code").scrollTop = hit.offsetTop - 48; // two lines above it stay in sight
-// What somebody has typed and not sent: a shortcut that leads away would lose it.
+// What somebody has typed and not sent: a shortcut that leads away would lose it. What was refused is in the page again.
+const refused = document.querySelector("main").dataset.refused;
+const sent = (field) => (refused && field.defaultValue === refused ? "" : field.defaultValue);
 const unsent = (target) =>
   [...document.querySelectorAll("main textarea, main input:not([type]), main input[type=text]")].find(
-    (field) => field.form?.method === "post" && field.form !== target.form && field.value !== field.defaultValue,
+    (field) => field.form?.method === "post" && field.form !== target?.form && field.value !== sent(field),
   );
 const leads = (target) => target.matches("a[href], button, input[type=submit]");
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form && typing(event.target)) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form && event.target.matches("input, select, textarea")) {
     event.preventDefault();
     if (!leaving) event.target.form.requestSubmit();
     return;
@@ -78,7 +89,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (event.key === "Escape") leaving = false; // the browser stops loading the next page
+  if (event.key === "Escape") leaving = sending = false; // the browser stops loading the next page
   const all = lines();
   if (all.length && (event.key === "j" || event.key === "k")) {
     const at = all.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
