@@ -208,8 +208,8 @@ def run(
     """Run your code on a real model or real data; `kata data` fetches what that needs.
 
     It works in a confined process like every check, on your own code where that has passed and on given code
-    elsewhere, for some minutes, and ends with a page. No mark depends on it. Without ID, it is the run of the kata whose
-    folder you are in, or else of the kata that comes next.
+    elsewhere, for some minutes, and ends with a page. No mark depends on it. Without ID, it is the run of the kata
+    whose folder you are in, or else of the kata that comes next.
 
     \b
     Example:
