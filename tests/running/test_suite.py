@@ -958,7 +958,7 @@ def test_only_what_is_trained_has_all_the_time_that_a_kata_grants(bench: Bench) 
     assert bench.returns("1", **watch).status == "pass"
     assert announced == [("quick", 12 * pace()), ("learning", 90 * pace())]
     # The clock that a check starts says the same.
-    assert min(granted) <= 12 * pace()
+    assert any(11 < seconds / pace() <= 12 for seconds in granted)
     announced.clear()
     assert bench.returns("1", timeout_s=40.0, **watch).status == "pass"  # whoever types --timeout has chosen
     assert announced == [("quick", 40), ("learning", 40)]
