@@ -20,6 +20,8 @@ from grader.engine.checks.text import Axes, is_unnamed, label, listed, short
 
 STATEMENTS = 3
 """At most so many are said."""
+FEWEST = 4
+"""So many numbers on both sides of 0 say that what is below is cut off, and not by chance."""
 CHANCE = 0.05
 """Greatest probability that errors at random places make a statement true."""
 _LARGE = 1 << 20
@@ -104,7 +106,7 @@ def transformation(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> s
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
         return _one_value(got) or _moved(got, want, axes, 0.0)
     a, b = got.double(), want.double()
-    plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance)
+    plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance) or _cut(a, b, tolerance)
     if plain or (moved := _moved(a, b, axes, tolerance)) is None:
         return plain
     wrong = int(((a != b) & ~((a - b).abs() <= tolerance)).sum())
@@ -129,6 +131,14 @@ def _one_value(got: Tensor) -> str | None:
     shown = short(value) if isinstance(value, float) else str(value)
     same = not isinstance(value, float) or float(shown) == value
     return f"yours is {shown} everywhere" if same else "yours is the same number everywhere"
+
+
+def _cut(got: Tensor, want: Tensor, tolerance: float) -> str | None:
+    """Return that what is below 0 has become 0, where enough is on both sides."""
+    below, above = want < -4 * tolerance, want > 4 * tolerance
+    if min(int(below.sum()), int(above.sum())) < FEWEST or not _close(got, want.clamp(min=0), tolerance):
+        return None
+    return "yours is the expected with 0 in place of all that is below 0, as relu makes it"
 
 
 def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
