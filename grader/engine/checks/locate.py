@@ -106,7 +106,10 @@ def transformation(got: Tensor, want: Tensor, axes: Axes, tolerance: float) -> s
     if got.dtype.is_complex or want.dtype.is_complex:  # which are compared exactly
         return _one_value(got) or _moved(got, want, axes, 0.0)
     a, b = got.double(), want.double()
-    plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance) or _cut(a, b, tolerance)
+    sides = (b < -4 * tolerance).sum(), (b > 4 * tolerance).sum()
+    if min(sides) >= FEWEST and _close(a, b.clamp(min=0), tolerance):
+        return "yours is the expected with 0 in place of all that is below 0, as relu makes it"
+    plain = _one_value(got) or _factor(a, b, tolerance) or _offset(a, b, tolerance)
     if plain or (moved := _moved(a, b, axes, tolerance)) is None:
         return plain
     wrong = int(((a != b) & ~((a - b).abs() <= tolerance)).sum())
@@ -131,14 +134,6 @@ def _one_value(got: Tensor) -> str | None:
     shown = short(value) if isinstance(value, float) else str(value)
     same = not isinstance(value, float) or float(shown) == value
     return f"yours is {shown} everywhere" if same else "yours is the same number everywhere"
-
-
-def _cut(got: Tensor, want: Tensor, tolerance: float) -> str | None:
-    """Return that what is below 0 has become 0, where enough is on both sides."""
-    below, above = want < -4 * tolerance, want > 4 * tolerance
-    if min(int(below.sum()), int(above.sum())) < FEWEST or not _close(got, want.clamp(min=0), tolerance):
-        return None
-    return "yours is the expected with 0 in place of all that is below 0, as relu makes it"
 
 
 def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:

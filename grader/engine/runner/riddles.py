@@ -127,18 +127,15 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
     """Return what an error's text means; "" where nothing has to be added."""
     text = f"{error.type_name}: {error.message}"
     line = error.frames[-1].text if error.frames else ""
-    if _SIZES.search(text) is not None and re.search(r"\.T\b", line) and _is_deep(call):
+    given = (*call.args, *call.kwargs.values()) if call is not None else ()
+    # Of two axes .T exchanges both, as is intended.
+    deep = any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in given)
+    if deep and _SIZES.search(text) is not None and re.search(r"\.T\b", line):
         return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:
             return sentence if isinstance(sentence, str) else sentence(found, line)
     return _named_sizes(text, call)
-
-
-def _is_deep(call: CallRecord | None) -> bool:
-    """Tell whether a call was given a tensor of more than two axes: of two, .T exchanges both, as is meant."""
-    values = (*call.args, *call.kwargs.values()) if call is not None else ()
-    return any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in values)
 
 
 _SIZES = re.compile(
@@ -151,7 +148,7 @@ _SIZES = re.compile(
 def _named_sizes(text: str, call: CallRecord | None) -> str:
     """Say which axes of the arguments have the two sizes that do not fit; each has to be that of one axis alone.
 
-    Of one size alone nothing is said: it may be that of something else, such as a number of heads.
+    One size alone explains nothing: it may be that of something else, such as a number of heads.
     """
     found = _SIZES.search(text)
     if found is None or call is None:
@@ -200,11 +197,14 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
                     "repeat_interleave repeats each row (0 0 1 1)",
                 )
-            case ast.BinOp(_, ast.Pow(), power) if (whole := _floored(power)) is not None:
-                yield Likely(
-                    "(?m)^first difference",
-                    f"{placed(part.lineno)}, {_shown(whole)}: // in an exponent makes it a whole number; is / meant?",
-                )
+            case ast.BinOp(_, ast.Pow(), power):
+                for inner in ast.walk(power):
+                    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.FloorDiv):
+                        yield Likely(
+                            "(?m)^first difference",
+                            f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
+                            "should it be /?",
+                        )
             case ast.expr() if _cuts(part) and part.lineno not in cut:
                 cut.add(part.lineno)
                 yield Likely(
@@ -226,14 +226,6 @@ def _cuts(node: ast.expr) -> bool:
             names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
             return not names <= {"float", "math", "torch"}
     return False
-
-
-def _floored(power: ast.expr) -> ast.BinOp | None:
-    """Return the division in an exponent that leaves a whole number."""
-    found = (
-        node for node in ast.walk(power) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
-    )
-    return next(found, None)
 
 
 def _shown(node: ast.AST) -> str:

@@ -103,7 +103,9 @@ def cells(rows: Sequence[Sequence[object]]) -> list[list[str]]:
             for text, row in zip(texts, rows, strict=True)
             if column < len(row) and isinstance(row[column], float)
         ]
-        places = [math.inf if "e" in text[column] else len(text[column].partition(".")[2]) for text, _ in floats]
+        places = [
+            math.inf if "e" in text[column] else len(text[column].partition(".")[2]) for text, _ in floats
+        ]
         if 0 < max(places, default=0) <= DECIMALS:
             for text, value in floats:
                 text[column] = f"{value:.{max(places)}f}"
