@@ -36,7 +36,6 @@ from grader.words import counted
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-    from rich.console import Console
 
 SCHEMA = 1
 
@@ -276,15 +275,11 @@ def write_pieces(output: str, pieces: Iterable[bytes]) -> None:
         file.writelines(pieces)
 
 
-def print_markdown(text: str, *, paged: bool = False) -> None:
-    """Print a text of a pack: rendered on a terminal, as it is elsewhere.
-
-    `paged`: what is longer than the terminal is high goes through a pager (`PAGER`), when somebody can turn pages.
-    """
+def rendered_markdown(text: str) -> str:
+    """Return a text of a pack as it is printed: rendered on a terminal, as it is elsewhere."""
     out = console()
     if not out.is_terminal:
-        click.echo(escape_controls(text).rstrip("\n"))
-        return
+        return escape_controls(text).rstrip("\n") + "\n"
     from rich.markdown import Markdown
     from rich.theme import Theme
 
@@ -292,22 +287,14 @@ def print_markdown(text: str, *, paged: bool = False) -> None:
     # it leads should be readable before it is followed.
     with out.use_theme(Theme({"markdown.code": "bold cyan"})), out.capture() as shown:
         out.print(Markdown(escape_controls(text), code_theme="ansi_dark", hyperlinks=False))
-    _print_rendered(shown.get(), out, paged=paged)
+    return shown.get()
 
 
-def _print_rendered(rendered: str, out: Console, *, paged: bool) -> None:
-    if paged and sys.stdin.isatty() and rendered.count("\n") >= out.height:
-        click.echo_via_pager(rendered)  # with colours where the pager shows them: click asks LESS for that
-    else:
-        click.echo(rendered, nl=False)
-
-
-def print_python(source: str, *, paged: bool = False) -> None:
-    """Print Python code: coloured on a terminal, as it is elsewhere; `paged` as in `print_markdown`."""
+def rendered_python(source: str) -> str:
+    """Return Python code as it is printed: coloured on a terminal, as it is elsewhere."""
     out = console()
     if not out.is_terminal:
-        click.echo(escape_controls(source).rstrip("\n"))
-        return
+        return escape_controls(source).rstrip("\n") + "\n"
     from rich.syntax import Syntax
 
     code = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(
@@ -317,7 +304,19 @@ def print_python(source: str, *, paged: bool = False) -> None:
     # Its lines are Python's: neither broken nor cut, the terminal itself may fold what is too long for it.
     with out.capture() as shown:
         out.print(code, no_wrap=True, overflow="ignore", crop=False)
-    _print_rendered(shown.get(), out, paged=paged)
+    return shown.get()
+
+
+def print_rendered(*parts: str, paged: bool = False) -> None:
+    """Print what was rendered, with a line between two parts.
+
+    `paged`: what is longer than the terminal is high goes through a pager (`PAGER`), when somebody can turn pages.
+    """
+    out, text = console(), "\n".join(parts)
+    if paged and out.is_terminal and sys.stdin.isatty() and text.count("\n") >= out.height:
+        click.echo_via_pager(text)  # with colours where the pager shows them: click asks LESS for that
+    else:
+        click.echo(text, nl=False)
 
 
 def note(text: str) -> None:

@@ -203,6 +203,7 @@ X = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(3))
         (X * 0.3, "yours is the expected times 0.3 everywhere"),
         (X / 8**0.5, "yours is the expected times about 0.354 everywhere"),
         (-X, "yours is the expected with the opposite sign"),
+        (X.clamp(min=0), "yours is the expected with 0 in place of all that is below 0, as relu makes it"),
         (X + 0.5, "yours is the expected plus 0.5 everywhere"),
         (X - 1 / 3, "yours is the expected minus about 0.333 everywhere"),
         (X * 0, "yours is 0 everywhere"),

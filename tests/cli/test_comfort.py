@@ -180,8 +180,10 @@ def test_watch_ends_with_the_verdict_and_the_score(stub: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_lesson_goes_through_a_pager_on_a_terminal(folder: Path) -> None:
-    text = screen([str(KATA), "show", "masks"], folder, b"", "", PAGER="sed s/^/paged:/")
+@pytest.mark.parametrize("command", ["show masks", "show masks --stub", "solution masks --give-up"])
+def test_what_is_longer_than_the_terminal_goes_through_a_pager(kata: Run, folder: Path, command: str) -> None:
+    kata("start", "masks").done()
+    text = screen([str(KATA), *command.split()], folder, b"", "", PAGER="sed s/^/paged:/")
     assert text.count("paged:") > 24
 
 

@@ -323,6 +323,15 @@ def test_reset_says_where_the_backup_is(kata: Run, home: Path) -> None:
     assert document["katas"][0]["backup"] is None
 
 
+def test_reset_and_run_without_an_id_mean_the_current_kata(kata: Run, home: Path) -> None:
+    for command in ("reset", "run"):
+        kata(command).refused("Which kata? None is in progress")
+    kata("start", "1.1")
+    (home / FOLDER / "insertion_sort.py").write_text("mine")
+    assert "insertion-sort: reset" in kata("reset").done().out
+    kata("run").refused("insertion-sort has no run of its own")
+
+
 def test_reset_needs_something_that_was_started(kata: Run, home: Path) -> None:
     assert "not in a kata workspace" in kata("reset", "1.1").err
     (home / PROGRESS_FILE).write_text("{}")

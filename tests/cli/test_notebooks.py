@@ -385,6 +385,7 @@ def test_what_a_pass_leads_to_is_said_before_the_document(stub: Path, folder: Pa
         command, cwd=folder, input=cells, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
     ).stdout.decode()
     remarks, document = told.split('{"', 1)
+    assert "Is it fast, too?  kata check masks --perf" in remarks
     assert "See it at work:  kata demo masks" in remarks
     assert "Next:  kata start masked-attention" in remarks
     assert re.search(r"1 of \d+ katas, 10 of [\d.]+ points", remarks)

@@ -168,7 +168,7 @@ def test_what_raised_is_there_and_pdb_stops_at_its_line(unit: Path) -> None:
 def test_a_breakpoint_without_a_debugger_says_what_to_type(kata: Run, unit: Path) -> None:
     (unit / "masks" / "masks.py").write_text(WRONG.replace("    ones =", "    breakpoint()\n    ones ="))
     text = kata("check", "masks").text
-    assert "kata check --pdb -k" in text
+    assert "kata check --pdb -k test_causal_shape\n" in text  # with the check's own name
     text = typed(
         unit.parent, ["check", "masks", "--pdb", "-k", "test_causal_values"], ["p 'there', seq_len", "c"] * 9
     )

@@ -321,6 +321,13 @@ def test_a_column_of_numbers_is_on_the_right_however_they_are_written() -> None:
     assert '<td class="n"></td>' in text
 
 
+def test_fractions_of_one_column_have_as_many_places_unless_some_are_far_smaller() -> None:
+    rows = [[0.2369, 0.5, 12.0], [0.09, 1e-05, 7], [None, 2.0, "–"]]
+    [table] = read_exhibits([make.table("t", ["few", "far", "whole"], rows)])
+    numbers = re.findall(r'<td class="n">([^<]*)</td>', page("t", "i", [(table, None)]))
+    assert numbers == ["0.2369", "0.5", "12", "0.0900", "1e-05", "7", "", "2", "–"]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_nothing_to_draw_is_drawn_all_the_same() -> None:

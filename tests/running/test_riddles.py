@@ -20,6 +20,7 @@ ERRORS = {
     "return x.size[0] + x": "a function is called with ( ), not [ ]",
     "return (x, x).sum()": "take it apart first",
     "return x.softmax(2)": "counted from 0, and -1 is the last one: here from -2 to 1",
+    r"return ''.join(chr(97) + bytes([byte]).decode() for byte in 'é'.encode())": "join all bytes first, then decode",
     "return x @ x": "as many columns on the left (3) as rows on the right (4); transposed, the second one would fit",
     "return x + torch.ones(x.shape[0])": "3 is the size of column, 4 is the size of row",
     "return torch.nn.ModuleList([torch.nn.Linear(3, 3)])(x)": "go through it and call each of its modules",
@@ -52,6 +53,35 @@ def test_what_an_error_says_in_riddles_is_said_in_words(bench: Bench) -> None:
 def test_a_size_that_two_axes_have_is_not_guessed_at(bench: Bench) -> None:
     asks = "x = draw.normal(row=3, column=3)\nexpect(submission.thing(x)).close_to(x + 1)"
     assert likely(bench, "return x + torch.ones(5)", asks=asks) == ""
+
+
+def test_all_axes_turned_round_are_named_where_there_are_more_than_two(bench: Bench) -> None:
+    asks = "x = draw.normal({}column=3)\nexpect(submission.thing(x)).close_to(x + 1)"
+    body = "return x + torch.zeros_like(x).T"
+    assert "x.mT, exchanges the last two alone" in likely(bench, body, asks=asks.format("batch=2, row=4, "))
+    assert "x.mT" not in likely(bench, body, asks=asks.format("row=4, "))
+
+
+def test_of_one_size_alone_nothing_is_said(bench: Bench) -> None:
+    assert likely(bench, "return x + torch.ones(4, 5)") == ""
+
+
+def test_a_whole_exponent_is_asked_about(bench: Bench) -> None:
+    asked = likely(bench, "return x + 10.0 ** (torch.arange(3) // 2) + torch.arange(3) // 2")
+    assert "line 4, torch.arange(3) // 2: // in an exponent makes it a whole number" in asked
+
+
+def test_two_tensors_that_are_no_parameters_are_named_apart(bench: Bench) -> None:
+    bench.asks("expect(dict(submission.thing().named_parameters()), 'parameters').has_names(['a', 'b'])")
+    (check,) = bench.check("""
+        import torch
+        class thing(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a = torch.ones(2)
+                self.b = torch.zeros(2)
+    """).checks
+    assert "makes it a parameter; line 7, self.b = torch.zeros(…)" in (check.likely or "")
 
 
 def test_a_number_that_may_be_0_is_not_asked_for_its_truth(bench: Bench) -> None:

@@ -14,6 +14,7 @@ from grader.engine.host.launcher import WorkerProcess
 from grader.engine.mistakes.recognise import FailureSignature
 from grader.engine.runner.suite import suites_of
 from grader.errors import PackError, UsageError
+from grader.machine import pace
 from tests.conftest import TINY, Run
 from tests.running.conftest import Bench, message, statuses
 
@@ -936,6 +937,31 @@ def test_a_check_that_goes_back_itself_says_as_others_do_that_there_is_no_way(ma
     said = machine.said(MACHINE.replace("return numbers", "return numbers.detach()"))
     assert "no gradient  the result  is cut off from its inputs: backward finds no way in" in said
     assert "could not use" not in said
+
+
+def test_only_what_is_trained_has_all_the_time_that_a_kata_grants(bench: Bench) -> None:
+    bench.kata_toml("[limits]\ncheck_timeout_s = 90.0\n")
+    bench.checks("""
+        @check(aspect="values")
+        def test_quick(submission):
+            "quick"
+            expect(submission.thing(1), "thing").is_scalar(int)
+
+        @check(aspect="values", trained=True)
+        def test_learning(submission):
+            "learning"
+            expect(submission.thing(1), "thing").is_scalar(int)
+    """)
+    announced: list[tuple[str, float]] = []
+    granted: list[float] = []
+    watch = {"watch": lambda title, limit: announced.append((title, limit)), "tell": granted.append}
+    assert bench.returns("1", **watch).status == "pass"
+    assert announced == [("quick", 12 * pace()), ("learning", 90 * pace())]
+    # The clock that a check starts says the same.
+    assert any(11 < seconds / pace() <= 12 for seconds in granted)
+    announced.clear()
+    assert bench.returns("1", timeout_s=40.0, **watch).status == "pass"  # whoever types --timeout has chosen
+    assert announced == [("quick", 40), ("learning", 40)]
 
 
 # --- what says which mistake it was ---

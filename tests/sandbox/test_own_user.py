@@ -77,7 +77,9 @@ def test_a_machine_without_maps_does_not_offer_full(monkeypatch: pytest.MonkeyPa
     assert sandbox.probe().level != "full"
 
 
-def test_a_library_list_that_is_renewed_while_a_class_is_graded_costs_no_worker(at_full: None, tmp_path: Path) -> None:
+def test_a_library_list_that_is_renewed_while_a_class_is_graded_costs_no_worker(
+    at_full: None, tmp_path: Path
+) -> None:
     (tmp_path / "anchor").mkdir()
     listed = tmp_path / "ld.so.cache"
     listed.write_text("as it was")

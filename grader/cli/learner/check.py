@@ -455,13 +455,6 @@ def _show(reports: list[KataReport], request: CheckRequest, options: CheckOption
         from grader.report.terminal import print_reports
 
         print_reports(reports, console(), verbose=options.verbose, quiet=options.quiet, again=request.again)
-        if not (options.perf or options.quiet or options.pdb or options.keyword):
-            right = {report.kata for report in reports if report.status == "pass"}
-            katas = [target.kata for target in request.targets]
-            timed = [kata.slug for kata in katas if kata.speed and kata.slug in right]
-            if timed and len(right) == len(reports):
-                which = shlex.join(request.again or timed[:1])
-                print_message(f"  Is it fast, too?  kata check {which} --perf")
     if not options.for_programs:
         _say_how_to_go_on(reports, request, options)
 
@@ -472,6 +465,10 @@ def _say_how_to_go_on(reports: list[KataReport], request: CheckRequest, options:
     if options.partial or options.quiet:
         return
     passed = all(report.status == "pass" for report in reports)
+    timed = [target.kata.slug for target in request.targets if target.kata.speed]
+    if passed and timed and not options.perf:
+        which = shlex.join(request.again or timed[:1])
+        print_message(f"  Is it fast, too?  kata check {which} --perf", stderr=aside)
     if passed and len(reports) == 1:
         say_at_work(request.targets[0].kata, aside=aside)
     say_how_far(request.around, aside=aside)

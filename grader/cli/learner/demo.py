@@ -187,7 +187,7 @@ def passing(around: LearnerContext, agreed: bool) -> list[tuple[Kata, Path]]:
 
 
 @click.command(short_help="Run your code on a real model or real data.")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @click.option("--text", type=click.File("rb"), help="A text of your own; - is standard input.")
 @click.option("--prompt", help="A question, or how a text begins.")
 @click.option(
@@ -198,12 +198,18 @@ def passing(around: LearnerContext, agreed: bool) -> list[tuple[Kata, Path]]:
 @trust_option
 @json_option
 def run(
-    id_: str, text: BinaryIO | None, prompt: str | None, out: Path | None, trust: bool, as_json: bool
+    id_: str | None,
+    text: BinaryIO | None,
+    prompt: str | None,
+    out: Path | None,
+    trust: bool,
+    as_json: bool,
 ) -> None:
     """Run your code on a real model or real data; `kata data` fetches what that needs.
 
     It works in a confined process like every check, on your own code where that has passed and on given code
-    elsewhere, for some minutes, and ends with a page. No mark depends on it.
+    elsewhere, for some minutes, and ends with a page. No mark depends on it. Without ID, it is the run of the kata
+    whose folder you are in, or else of the kata that comes next.
 
     \b
     Example:
@@ -236,8 +242,8 @@ def run(
     publish(exhibits, folder, page, around, facts)
 
 
-def _find_run(text: str, around: LearnerContext) -> Kata:
-    kata = around.catalogue.resolve_one(text)
+def _find_run(text: str | None, around: LearnerContext) -> Kata:
+    kata = around.kata(text)
     if not kata.real.is_file():
         from grader.learner.demos.runner import uses
 

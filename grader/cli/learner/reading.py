@@ -14,8 +14,9 @@ from grader.cli.context import (
     json_option,
     note,
     print_json,
-    print_markdown,
-    print_python,
+    print_rendered,
+    rendered_markdown,
+    rendered_python,
 )
 from grader.data_files import read_text
 from grader.errors import EngineError, UsageError
@@ -47,7 +48,7 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
         if as_json:
             print_json({"slug": "contract", "lesson": text})
         else:
-            print_markdown(text, paged=True)
+            print_rendered(rendered_markdown(text), paged=True)
         return
     items = place.catalogue.find(id_) if id_ is not None else [place.kata(None)]
     if len(items) > 1:
@@ -67,13 +68,13 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
         facts = {"minutes": item.minutes, "difficulty": item.difficulty} if isinstance(item, Kata) else {}
         print_json({"number": item.number, "slug": item.slug, "title": item.title, **facts, what: text})
     elif stub:
-        print_python(text)
+        print_rendered(rendered_python(text), paged=True)
     else:
         # Below the heading what the kata is worth, and how long it takes.
         if isinstance(item, Kata) and item.effort:
             heading, _, rest = text.partition("\n")
             text = f"{heading}\n\n*{points(item.points)} points, {item.effort}*\n{rest}"
-        print_markdown(in_words(text), paged=True)
+        print_rendered(rendered_markdown(in_words(text)), paged=True)
 
 
 @click.command(short_help="Show the next hint: first a nudge, then an idea, then nearly the answer.")
@@ -117,7 +118,7 @@ def hint(id_: str | None, tier: int | None, as_json: bool) -> None:
         )
         return
     note(f"{kata.number} {kata.slug}, hint {shown_tier} of {TIERS}")
-    print_markdown(text)
+    print_rendered(rendered_markdown(text))
     if text != whole:
         note(f"only about what does not pass yet; all of it: kata hint {kata.slug} --tier {shown_tier}")
     if left:
@@ -195,12 +196,8 @@ def solution(id_: str | None, give_up: bool, block: bool, as_json: bool) -> None
         return
     if remark:
         note(remark)
-    if source is not None:
-        print_python(source, paged=reflections is None)
-    if source is not None and reflections is not None:
-        click.echo()
-    if reflections is not None:
-        print_markdown(reflections)
+    code = [rendered_python(source)] if source is not None else []
+    print_rendered(*code, *([rendered_markdown(reflections)] if reflections is not None else []), paged=True)
 
 
 def _show_block(
@@ -219,7 +216,7 @@ def _show_block(
         return
     if remark:
         note(remark)
-    print_python(text)
+    print_rendered(rendered_python(text))
 
 
 def _recorded(place: LearnerContext, kata: Kata) -> str:

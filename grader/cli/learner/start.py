@@ -233,19 +233,20 @@ def _names(katas: Sequence[Kata]) -> str:
 
 
 @click.command(short_help="Put back the files you started from; yours are backed up first.")
-@click.argument("id_", metavar="ID", shell_complete=complete_id)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete_id)
 @json_option
-def reset(id_: str, as_json: bool) -> None:
+def reset(id_: str | None, as_json: bool) -> None:
     """Put back the files you started from; yours are backed up first.
 
-    For a unit, it resets the katas that were started. The best score, the pass and the hints stay recorded.
+    Without ID, it is the kata whose folder you are in, or else the one that comes next. For a unit, it resets the katas
+    that were started. The best score, the pass and the hints stay recorded.
 
     \b
     Example:
       kata reset masked-attention
     """
     place = here()
-    katas = place.catalogue.resolve(id_)
+    katas = place.catalogue.resolve(id_) if id_ is not None else [place.kata(None)]
     space = place.require_workspace()
     # Of a unit, only what was started: the rest has nothing to reset.
     if len(katas) > 1:

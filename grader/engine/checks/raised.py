@@ -88,6 +88,10 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
     hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
+    if (
+        error.type_name == "UnicodeDecodeError" and error.frames
+    ):  # of bytes that it reads, and not of the file itself
+        hints = []
     # Python only sees a syntax error there.
     if error.frames and error.frames[-1].text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
         hints = ["an unfinished merge: keep one side of it, and delete such lines"]

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from grader.engine.timing.benchmark_run import BenchmarkConfig
 
 
+UNTRAINED_S = 12.0
+"""A check in which nothing learns is waited for no longer: it is most likely a loop that never ends."""
+
+
 @dataclass(frozen=True, eq=False)
 class Collected:
     """Checks of a kata, collected once."""
@@ -61,6 +65,11 @@ class Collected:
     def terms(self) -> Terms:
         """What the kata grants a submission and asks of it."""
         return terms_for(self.kata)
+
+    def limit_of(self, info: CheckInfo) -> float:
+        """Return the seconds that a check may take: all that the kata grants, where it looks at a trained model."""
+        granted = self.terms.check_timeout_s
+        return granted if info.trained else min(granted, UNTRAINED_S * pace())
 
     @cached_property
     def fingerprints(self) -> Fingerprints:

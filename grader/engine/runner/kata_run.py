@@ -28,6 +28,7 @@ from grader.engine.runner.plugin import (
     RunConfig,
     WorkerBackend,
     check_seed,
+    info_of,
     no_reference,
 )
 from grader.errors import MachineFault, PackError
@@ -149,7 +150,7 @@ class KataRun:
     def _judged(self, check: RunCheck) -> Outcome:
         """Run one check, and decide what it says and what it is worth by itself."""
         who, done = self.backend, self.outcomes
-        self._announce(check.info.title)
+        self._announce(check, check.info.title)
         special = self._timed(check, done) if check.timed else _unmet(check, done)
         seed = self.config.seed
         if check.hidden and self.config.hidden_seed is not None:
@@ -168,9 +169,9 @@ class KataRun:
             outcome = self._on_its_own(check, outcome, ran, done)
         return replace(outcome, ran=ran, points=check.info.points if outcome.status == "pass" else 0.0)
 
-    def _announce(self, title: str) -> None:
+    def _announce(self, check: RunCheck, title: str) -> None:
         """Report what runs now, and how long it may."""
-        self.config.watch(title, self.config.timeout_s or self.suite.terms.check_timeout_s)
+        self.config.watch(title, self.config.timeout_s or self.suite.limit_of(check.info))
 
     def _redrawn(self, item: pytest.Item, outcome: Outcome, seed: int) -> Outcome:
         """Return how a check ends in the first draw that the reference can answer.
@@ -291,7 +292,8 @@ class KataRun:
         script = scripts.find(name, seed) if scripted else None
         for known in (script, None):
             try:
-                who.begin(check_seed(seed, item.name), alike=alike, keep=scripted)
+                limit_s = self.suite.limit_of(info_of(item))
+                who.begin(check_seed(seed, item.name), limit_s, alike=alike, keep=scripted)
                 if known is not None and who.session.follow(known):
                     return PASSED
                 # After `begin`, which may have started another worker: a stand-in lives in that one's module.
@@ -401,7 +403,7 @@ class KataRun:
         if unmarked:
             self.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
         for check in unmarked:
-            self._announce("which mistake it is")
+            self._announce(check, "which mistake it is")
             self.left_behind[check.id] = self._marked(check)[1]
 
     def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:

@@ -159,9 +159,14 @@ Outcomes = Mapping[RunCheck, Outcome]
 """What became of the checks of one run, in the order in which they ran."""
 
 
+_THIS_CHECK = "-k CHECK"
+"""What a worker says that does not know which check it is asked by."""
+
+
 def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
     """Return what the report says of a check."""
     info = check.info
+    message = outcome.message.replace(_THIS_CHECK, f"-k {check.id}") if outcome.message else None
     return CheckReport(
         name=info.title,
         id=check.id,
@@ -170,7 +175,7 @@ def report_of(check: RunCheck, outcome: Outcome) -> CheckReport:
         status=outcome.status,
         points=outcome.points,
         max_points=info.points,
-        message=outcome.message,
+        message=message,
         location=outcome.location,
         misconception=outcome.mistake or None,
         likely=outcome.fact or outcome.says or outcome.cause or outcome.riddle or None,

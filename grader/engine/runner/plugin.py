@@ -79,12 +79,17 @@ class WorkerBackend:
         self.wording = wording
         self._timeout_s = timeout_s
 
-    def begin(self, seed: int, *, alike: bool = False, keep: bool = False) -> None:
-        """Start a check: clock, seeds, a live worker."""
+    def begin(
+        self, seed: int, limit_s: float | None = None, *, alike: bool = False, keep: bool = False
+    ) -> None:
+        """Start a check: clock, seeds, a live worker. `limit_s` is what it may take where nobody chose otherwise."""
         self.calls.clear()
         # A check that draws from the global generators draws the same again; not what the worker's own are to give.
         _seed_here(seed + 1)
-        self.session.begin(seed, self._timeout_s, alike=alike, keep=keep)
+        timeout_s = self._timeout_s or limit_s
+        if timeout_s is not None:
+            self.wording = replace(self.wording, timeout_s=timeout_s)
+        self.session.begin(seed, timeout_s, alike=alike, keep=keep)
 
     def stop_worker(self) -> None:
         """End the worker."""

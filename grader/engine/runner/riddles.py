@@ -15,7 +15,7 @@ import torch
 
 from grader.engine.checks.describe import is_tensor
 from grader.engine.checks.draw import axes_of
-from grader.engine.checks.text import WHOLE, clean, listed
+from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord
 from grader.engine.host.errors import SubmissionRaised
 from grader.notebooks import placed
@@ -77,6 +77,9 @@ RAISED: Mapping[str, Sentence] = {
     "one of the following scalar types: Long, Int|tensors used as indices must be long|applicable to index tensor": (
         "what is looked up by is of whole numbers: make it with dtype=torch.long, or turn it with .long()"
     ),
+    "UnicodeDecodeError: 'utf-8' codec can't decode": (
+        "a character may be several bytes, and these begin or end within one: join all bytes first, then decode"
+    ),
     "implicitly created only for scalar outputs": ".backward() begins at one number: take a mean or a sum first",
     "backward through the graph a second time": (
         "either .backward() is called twice on one result, or something that an earlier step computed is used again"
@@ -124,6 +127,11 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
     """Return what an error's text means; "" where nothing has to be added."""
     text = f"{error.type_name}: {error.message}"
     line = error.frames[-1].text if error.frames else ""
+    given = (*call.args, *call.kwargs.values()) if call is not None else ()
+    # Of two axes .T exchanges both, as is intended.
+    deep = any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in given)
+    if deep and _SIZES.search(text) is not None and re.search(r"\.T\b", line):
+        return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:
             return sentence if isinstance(sentence, str) else sentence(found, line)
@@ -138,7 +146,10 @@ _SIZES = re.compile(
 
 
 def _named_sizes(text: str, call: CallRecord | None) -> str:
-    """Say which axes of the arguments have the sizes that do not fit; each size has to be that of one axis alone."""
+    """Say which axes of the arguments have the two sizes that do not fit; each has to be that of one axis alone.
+
+    One size alone explains nothing: it may be that of something else, such as a number of heads.
+    """
     found = _SIZES.search(text)
     if found is None or call is None:
         return ""
@@ -152,7 +163,7 @@ def _named_sizes(text: str, call: CallRecord | None) -> str:
         for size in (one, other)
         if len(names.get(size, ())) == 1
     ]
-    return clean(", ".join(sizes), WHOLE) if sizes and one != other else ""
+    return clean(", ".join(sizes), WHOLE) if len(sizes) == 2 and one != other else ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +197,14 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
                     "repeat_interleave repeats each row (0 0 1 1)",
                 )
+            case ast.BinOp(_, ast.Pow(), power):
+                for inner in ast.walk(power):
+                    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.FloorDiv):
+                        yield Likely(
+                            "(?m)^first difference",
+                            f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
+                            "should it be /?",
+                        )
             case ast.expr() if _cuts(part) and part.lineno not in cut:
                 cut.add(part.lineno)
                 yield Likely(
@@ -255,4 +274,4 @@ def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
     fitting = [written for written in found if re.search(written.words, message)]
     chosen = [written for written in fitting if written.certain] or fitting
     sentences = list(dict.fromkeys(written.sentence for written in chosen))
-    return Likely("", listed(sentences[:2]), chosen[0].certain) if chosen else None
+    return Likely("", "; ".join(sentences[:2]), chosen[0].certain) if chosen else None

@@ -84,7 +84,10 @@ def _is_answered_right(number: int, question: QuizQuestion) -> bool:
     if question.code:
         print_message(f"       {question.code}")
     for letter, option in zip(LETTERS, question.options, strict=True):
-        print_message(f"   {letter}  {option}")
+        # A row of a matrix on a line of its own, below the row before it.
+        rows = option.replace("], [", "],\n       [")
+        for row in f"   {letter}  {rows}".split("\n"):
+            print_message(row)
     if not sys.stdin.isatty():
         print_message("")
         return False

@@ -221,7 +221,10 @@ class Quiz:
             alike = [text for text in others if text[:1] == call.result[:1]]
             near = [*alike, *self.shuffled(results_near(call.result))]
             yield self.question(
-                "result", f"What does this return?\n{call.text}", [call.result, *near], "it was run"
+                "result",
+                f"What does this return?\n{call.text}",
+                [call.result, *near],
+                "your code returned it",
             )
 
     def shapes(self) -> Iterator[QuizQuestion]:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from grader.files import write_atomic
 from grader.learner.demos.exhibit_types import Exhibit, Still
 from grader.learner.demos.pictures import NARROW, draw
-from grader.learner.demos.printing import cell, of_numbers
+from grader.learner.demos.printing import cells, of_numbers
 from grader.report.html import environment, hash_of
 
 HERE = Path(__file__).parent
@@ -71,7 +71,7 @@ def page(
     code = {name: f"{source.rstrip()}\n" for name, source in sources.items()} if playing else {}
     hashes = " ".join(hash_of(source) for source in code.values()) or "'none'"
     made.globals.update(
-        cell=cell,
+        cells=cells,
         cell_class=_cell_class,
         of_numbers=of_numbers,
         picture=picture,
@@ -83,8 +83,8 @@ def page(
     return made.get_template("page.html").render(title=title, intro=intro, exhibits=exhibits) + "\n"
 
 
-def _cell_class(value: object, number: bool) -> Markup:
-    kind = "n" if number else "long" if len(cell(value)) > LONG else ""
+def _cell_class(text: str, number: bool) -> Markup:
+    kind = "n" if number else "long" if len(text) > LONG else ""
     return Markup(' class="{}"').format(kind) if kind else Markup()
 
 

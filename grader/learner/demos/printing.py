@@ -27,6 +27,8 @@ FAINT = 0.02
 """The part of the scale from which on a value is seen: weights that are spread evenly are small, and there."""
 GAP = 3
 """Columns between two maps side by side."""
+DECIMALS = 4
+"""So many decimals are few: a table shows them in all rows of a column."""
 GROUPED = 10_000
 """Integers from here on are written with commas: 33,024."""
 LONGEST, SHORTEST, VALUE = 40, 8, 10
@@ -92,13 +94,31 @@ def cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def cells(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    """Return the text of a table; in a column with few decimals, all floats have as many: 0.2369 above 0.0900."""
+    texts = [[cell(value) for value in row] for row in rows]
+    for column in range(max(map(len, rows), default=0)):
+        floats = [
+            (text, row[column])
+            for text, row in zip(texts, rows, strict=True)
+            if column < len(row) and isinstance(row[column], float)
+        ]
+        places = [
+            math.inf if "e" in text[column] else len(text[column].partition(".")[2]) for text, _ in floats
+        ]
+        if 0 < max(places, default=0) <= DECIMALS:
+            for text, value in floats:
+                text[column] = f"{value:.{max(places)}f}"
+    return texts
+
+
 def _table(exhibit: kinds.Table) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     numbers = of_numbers(exhibit.rows, len(exhibit.columns))
     for column, number in zip(exhibit.columns, numbers, strict=True):
         table.add_column(column, justify="right" if number else "left")
-    for row in exhibit.rows:
-        table.add_row(*map(cell, row))
+    for row in cells(exhibit.rows):
+        table.add_row(*row)
     return table
 
 

@@ -17,10 +17,12 @@ from grader.checks import (
     fail,
     oracle,
     precondition,
+    supposing,
 )
 
 AXES = "batch time width"
 D, H, FF = 12, 3, 20
+SILENT = {"attention": "attention.w_o", "feed_forward": "feed_forward.linear2"}
 NEARLY_ALL = 0.99999999
 """A dropout that leaves nothing of a few hundred values; 1.0 would be 0/0 in a dropout written by hand."""
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
@@ -152,6 +154,33 @@ def causal(draw, seq_len):
     return torch.ones(seq_len, seq_len, dtype=torch.bool, device=draw.device).tril()
 
 
+def without(submission, draw, silent):
+    """Return x, and what a layer makes of it, one of whose sublayers gives zero, and what it should."""
+    x = inputs(draw)
+    module, state = loaded(submission.EncoderLayer(D, H, FF), silenced(layer_state(draw), SILENT[silent]))
+    return x, module(x), oracle(layer(), x, None, state)
+
+
+def expect_sublayer(submission, draw, silent, why):
+    """Compare a layer, one of whose sublayers gives zero, with the right one."""
+    _, found, right = without(submission, draw, silent)
+    with supposing(lambda: lost_sums(submission, draw)):
+        expect(found, "output", axes=AXES).close_to(right, why=why)
+
+
+def lost_sums(submission, draw):
+    """Return the sublayers whose output may take the place of x: where x is lost, a silent one leaves nothing."""
+
+    def is_alone(silent):
+        x, found, right = without(submission, draw, silent)
+        return torch.allclose(found, right.value.to(found.dtype) - x, atol=1e-4)
+
+    return {
+        f"what your {part} returns takes the place of x; it should be added to x": lambda other=other: is_alone(other)
+        for part, other in (("attention", "feed_forward"), ("feed_forward", "attention"))
+    }
+
+
 # --- EncoderLayer ---
 
 
@@ -206,12 +235,7 @@ def test_attention_sublayer(submission, draw):
 
     > h = x + drop(attention(norm1(x), M))
     """
-    x = inputs(draw)
-    state = silenced(layer_state(draw), "feed_forward.linear2")
-    module, state = loaded(submission.EncoderLayer(D, H, FF), state)
-    expect(module(x), "output", axes=AXES).close_to(
-        oracle(layer(), x, None, state), why="feed_forward.linear2 gives 0 here, so the network adds nothing"
-    )
+    expect_sublayer(submission, draw, "feed_forward", "feed_forward.linear2 gives 0 here, so the network adds nothing")
 
 
 @check(aspect="values", points=2.5, follows=[test_layer_shapes, test_parts])
@@ -220,12 +244,7 @@ def test_feed_forward_sublayer(submission, draw):
 
     > y = h + drop(feed_forward(norm2(h)))
     """
-    x = inputs(draw)
-    state = silenced(layer_state(draw), "attention.w_o")
-    module, state = loaded(submission.EncoderLayer(D, H, FF), state)
-    expect(module(x), "output", axes=AXES).close_to(
-        oracle(layer(), x, None, state), why="attention.w_o gives 0 here, so attention adds nothing"
-    )
+    expect_sublayer(submission, draw, "attention", "attention.w_o gives 0 here, so attention adds nothing")
 
 
 @check(aspect="values", points=4, follows=[test_layer_shapes, test_parts])

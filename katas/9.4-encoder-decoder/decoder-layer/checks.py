@@ -17,6 +17,7 @@ from grader.checks import (
     fail,
     oracle,
     precondition,
+    supposing,
     with_axes,
 )
 
@@ -193,7 +194,23 @@ def expect_layer(
             submission.DecoderLayer(D, H, FF, norm_first=norm_first), silenced(layer_state(draw), *silent)
         )
         wanted = oracle(layer(norm_first), state, x, memory, *masks)
-        expect(module(x, memory, *masks), "output", axes=AXES).close_to(wanted, why=why)
+        with supposing(lambda: lost_sums(submission, draw)):
+            expect(module(x, memory, *masks), "output", axes=AXES).close_to(wanted, why=why)
+
+
+def lost_sums(submission, draw):
+    """Return the sublayers whose output may take the place of x: where x is lost, a silent one leaves nothing."""
+
+    def is_alone(part):
+        x, memory = inputs(draw)
+        others = [name for name in SILENT if name != part]
+        module, state = loaded(submission.DecoderLayer(D, H, FF), silenced(layer_state(draw), *others))
+        return torch.allclose(module(x, memory), layer()(state, x, memory) - x, atol=1e-4)
+
+    return {
+        f"what your {part} returns takes the place of x; it should be added to x": lambda part=part: is_alone(part)
+        for part in SILENT
+    }
 
 
 # --- DecoderLayer ---

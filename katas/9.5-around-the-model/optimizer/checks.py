@@ -140,19 +140,36 @@ def clip_slips(gradient, max_norm, whole):
     }
 
 
-def number(found, name, wanted, tolerance):
+def number(found, name, wanted, tolerance, picture=None):
     """Compare a Python float with what is right."""
     expect(found, name).is_scalar(float)
     right = Expected(torch.tensor(wanted, dtype=torch.float64), tolerance, torch.float64)
-    expect(torch.tensor(found, dtype=torch.float64), name).close_to(right)
+    expect(torch.tensor(found, dtype=torch.float64), name, picture=picture).close_to(right)
 
 
 def expect_rates(submission, steps, warmup, total, peak, floor=0.0):
     """Compare the rates at some steps with the right ones, each as soon as it is there."""
     options = {"floor": floor} if floor else {}  # 0 is the default
+
+    def found_at(step):
+        return submission.warmup_cosine(step, warmup=warmup, total=total, peak=peak, **options)
+
+    def curve(last):
+        """Return a table of the rates: one number does not show how a curve is bent."""
+        shown = sorted(steps)
+        yours = [f"{found_at(step):.3f}" for step in shown]
+        found_at(last)  # the message tells of the latest call
+        right = [f"{rate(step, warmup, total, peak, floor):.3f}" for step in shown]
+        return [["step", *shown], ["expected", *right], ["yours", *yours]]
+
     for step in steps:
-        found = submission.warmup_cosine(step, warmup=warmup, total=total, peak=peak, **options)
-        number(found, f"rate at step {step}", rate(step, warmup, total, peak, floor), 1e-9 * peak + 1e-12)
+        number(
+            found_at(step),
+            f"rate at step {step}",
+            rate(step, warmup, total, peak, floor),
+            1e-9 * peak + 1e-12,
+            picture=lambda step=step: curve(step),
+        )
 
 
 # --- clip_gradients ---

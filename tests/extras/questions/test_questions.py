@@ -70,6 +70,7 @@ def test_off_a_terminal_the_answers_are_not_told(kata: Run, folder: Path) -> Non
     solved(kata, "masks", folder)
     done = kata("questions", "masks", "-n", 2).done()
     assert re.findall(r"^ {3}([a-d])  ", done.out, re.MULTILINE) == list("abcdabcd")
+    assert "   a  [[True, False, False, False],\n       [True, True, False, False],\n" in done.out  # as rows
     assert not any(one["why"] in done.out for one in quizzed(kata, "masks", "-n", 2))
 
 

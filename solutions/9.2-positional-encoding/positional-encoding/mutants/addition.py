@@ -49,6 +49,12 @@ mistake(
 )
 
 mistake(
+    "batch-for-time",
+    "your T is x.size(0), the size of the batch; it should be x.size(1), since x is [B, T, D]",
+    _add="T, max_len = x.size(1), table.size(0) -> T, max_len = x.size(0), table.size(0)",
+)
+
+mistake(
     "dtype-of-the-table",
     "your output has the dtype of the table, so a bfloat16 x comes out as float32; it should keep the dtype of x",
     _add="table[:T].to(x.dtype) -> table[:T]",

@@ -85,6 +85,12 @@ mistake(
 )
 
 mistake(
+    "pi-forgotten",
+    "your cosine runs from 0 to 1, so the rate never falls far; it should run from 0 to π, and so from 1 to -1",
+    warmup_cosine="math.pi * share -> share",
+)
+
+mistake(
     "cut-off-at-floor",
     "your cosine falls to 0 and is cut off at floor; half a cosine should lead from peak to floor itself",
     warmup_cosine="""
