@@ -6,6 +6,7 @@ accumulated over parts of a batch.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -78,17 +79,15 @@ def load(
     path: str | Path, model: nn.Module, optimizer: torch.optim.Optimizer, generator: torch.Generator
 ) -> int:
     """Read a checkpoint into model, optimizer and generator; return its step."""
+    content = Path(path).read_bytes()
     try:
-        whole = torch.load(path, map_location="cpu", weights_only=True)
-        found, expected = _outline(whole["model"], whole["optimizer"]), _outline(
-            model.state_dict(), optimizer.state_dict()
-        )
+        whole = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        found, step = _outline(whole["model"], whole["optimizer"]), int(whole["step"])
         torch.Generator().set_state(whole["generator"])
-        step = int(whole["step"])
-    except OSError:
-        raise
+    # A file that is cut off is an OSError, an EOFError, a RuntimeError or an UnpicklingError, by where it ends.
     except Exception as error:
         raise ValueError(f"{path} is not a whole checkpoint: {error}") from error
+    expected = _outline(model.state_dict(), optimizer.state_dict())
     for name in [*expected, *found]:
         if found.get(name) != expected.get(name):
             raise ValueError(f"{path} has {found.get(name)} for {name}, where {expected.get(name)} is expected")
