@@ -166,7 +166,10 @@ def expect_state(found, wanted, when):
     for name, value in wanted.items():
         if name not in found:
             fail(f"nothing there  {name} {when}", stage="values")
-        expect(found[name], f"{name} {when}").equals(value.cpu())
+        if name != "generator":
+            expect(found[name], f"{name} {when}").equals(value.cpu())
+        elif not torch.equal(found[name], value):
+            fail(f"wrong state  of the generator {when}: it draws other batches", stage="values")
 
 
 def expect_refused(submission, draw, run, what, path=CUT):
@@ -341,7 +344,7 @@ def test_windows(submission, draw):
 
     > Each row of x is a piece of the text, and y holds the token after each of x's.
     """
-    for size, length, batch in ((20, 6, 5), (9, 1, 4), (7, 6, 3), (90, 66, 2), (5, 3, 1)):
+    for size, length, batch in ((20, 6, 99), (9, 1, 40), (7, 6, 40), (90, 66, 99), (4, 3, 1)):
         tokens = draw.permutation(size).to(draw.device)
         x, y = drawn_windows(submission, tokens, length, batch, draw.size(0, 99))
         first = x[:, :1]
@@ -391,7 +394,8 @@ def test_windows_generator(submission, draw):
     wanted, after = drawn(tokens, generator(3)), helper.draw()
     helper.seed(1)
     expect(after, "the next number of torch's global generator").is_value(helper.draw())
-    first, again = helper.drawn_twice(submission.windows, tokens, 4, 8, 3)
+    source = helper.Source(3)
+    first, again = (source.draw(submission.windows, tokens, 4, 8) for _ in range(2))
     expect(first, "windows with the same seed", axes="batch time").equals(wanted.cpu())
     expect(again, "windows of the next call", axes="batch time").differs_from(wanted, why="the generator went on")
     for text, what in ((tokens, "with the same seed"), (draw.noncontiguous(tokens), "of scattered tokens")):
@@ -406,18 +410,19 @@ def test_windows_generator(submission, draw):
         expect(found[0], "windows of another text", axes="batch time").equals(text.cpu()[places])
 
 
-@check(aspect="errors")
+@check(aspect="errors", on_workers_word=WORD)
 def test_length(submission, draw):
     """a length for which there is no window is a ValueError, and nothing has been drawn
 
     > ValueError: length is below 1, or not below N. Nothing has been drawn then.
     """
-    tokens = draw.integers(0, 9, time=6)
+    tokens, source = draw.integers(0, 9, time=6), helper_for(submission, "windows").Source(4)
     for length in (6, 7, 40, 0, -1):
-        own = generator(4)
         with expect_raises("ValueError", f"length {length} does not fit a text of 6 tokens"):
-            submission.windows(tokens, length, own, 3)
-        expect(own.get_state(), "state of the generator after a refusal").equals(generator(4).get_state())
+            source.draw(submission.windows, tokens, length, 3)
+        if not torch.equal(source.state(), generator(4).get_state()):
+            cause = "your windows are drawn before the length is refused; refuse it first"
+            fail(f"drawn already  the generator went on, though length {length} was refused", cause=cause)
 
 
 # --- accumulate ---

@@ -140,10 +140,19 @@ class Run:
         return {**held, "rates": rates, "generator": self.generator.get_state()}
 
 
-def drawn_twice(windows: Any, tokens: Tensor, length: int, batch: int, number: int) -> list[Tensor]:
-    """Draw x of two batches of windows from one generator."""
-    generator = torch.Generator().manual_seed(number)
-    return [windows(tokens, length, generator, batch)[0] for _ in range(2)]
+class Source:
+    """A generator that stays here: it goes on from call to call, also where a call raises."""
+
+    def __init__(self, number: int) -> None:
+        self.generator = torch.Generator().manual_seed(number)
+
+    def draw(self, windows: Any, tokens: Tensor, length: int, batch: int) -> Tensor:
+        """Return x of a batch of windows."""
+        return windows(tokens, length, self.generator, batch)[0]
+
+    def state(self) -> Tensor:
+        """Return where the generator is."""
+        return self.generator.get_state()
 
 
 def read(path: str) -> bytes:
