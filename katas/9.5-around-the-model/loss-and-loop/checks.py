@@ -283,7 +283,7 @@ def test_outside(submission, draw):
     > ValueError: a target that is not `ignore` is negative, or is not below V.
     """
     logits = draw.normal(batch=2, time=4, word=5)
-    for bad, options in ((5, {}), (9, {}), (-1, {}), (IGNORED, {"ignore": 0})):
+    for bad, options in ((9, {}), (5, {}), (-1, {}), (IGNORED, {"ignore": 0})):
         targets = draw.integers(0, 5, batch=2, time=4)
         targets[1, 2] = bad
         with expect_raises("ValueError", f"target {bad} is outside a table of 5 words"):
@@ -417,7 +417,7 @@ def test_length(submission, draw):
     > ValueError: length is below 1, or not below N. Nothing has been drawn then.
     """
     tokens, source = draw.integers(0, 9, time=6), helper_for(submission, "windows").Source(4)
-    for length in (6, 7, 40, 0, -1):
+    for length in (40, 6, 7, 0, -1):
         with expect_raises("ValueError", f"length {length} does not fit a text of 6 tokens"):
             source.draw(submission.windows, tokens, length, 3)
         if not torch.equal(source.state(), generator(4).get_state()):
@@ -554,7 +554,7 @@ def test_cut_off(submission, draw):
     run.save(FILE, 2)
     content = helper.read(FILE)
     run.train(1)
-    for share in (0.0, 0.1, 0.5, 0.9):
+    for share in (0.1, 0.0, 0.5, 0.9):
         helper.write(CUT, content[: int(share * len(content))])
         expect_refused(submission, draw, run, f"the file has {share:.0%} of its bytes")
     helper.write(CUT, content[:-1])

@@ -156,8 +156,8 @@ class Source:
 
 
 def read(path: str) -> bytes:
-    """Return what is in a file."""
-    return Path(path).read_bytes()
+    """Return what is in a file, nothing if there is none."""
+    return Path(path).read_bytes() if Path(path).exists() else b""
 
 
 def write(path: str, content: bytes) -> None:

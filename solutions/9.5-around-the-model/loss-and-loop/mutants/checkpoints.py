@@ -119,7 +119,14 @@ mistake(
 mistake(
     "written-in-place",
     "your new file is written in the place of the old one; write it under another name, then replace",
-    save="torch.save(whole, draft) -> torch.save(whole, draft := Path(path))",
+    save="""
+        - try:
+        -     torch.save(whole, draft)
+        -     os.replace(draft, path)
+        - finally:
+        -     draft.unlink(missing_ok=True)
+        + torch.save(whole, path)
+    """,
 )
 
 mistake(
