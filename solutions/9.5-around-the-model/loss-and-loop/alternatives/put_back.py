@@ -11,6 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+IGNORED = -100
+
 
 def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
     """Subtract the log of the sum, which has the largest score outside."""
@@ -18,7 +20,7 @@ def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
     return x - (top + torch.exp(x - top).sum(dim, keepdim=True).log())
 
 
-def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Tensor:
+def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = IGNORED) -> Tensor:
     """Multiply the rows that count by one-hot rows."""
     words = logits.size(-1)
     rows, keep = logits.reshape(-1, words), targets.reshape(-1) != ignore
@@ -48,7 +50,7 @@ def accumulate(
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     sums, whole, seen = [torch.zeros_like(parameter) for parameter in learned], 0.0, 0
     for x, targets in batches:
-        count = (targets != -100).sum().item()
+        count = (targets != IGNORED).sum().item()
         if count == 0:
             continue
         value = loss(model(x), targets) * count

@@ -12,6 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+IGNORED = -100
+
 
 def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
     """Divide by the exponential of the largest, entry by entry along the axis."""
@@ -23,7 +25,7 @@ def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
     return torch.stack([(entry - top) - torch.log(total) for entry in entries], dim)
 
 
-def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = -100) -> Tensor:
+def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = IGNORED) -> Tensor:
     """Pick the log-probability of each place that counts."""
     V = logits.shape[-1]
     rows, loss, count = log_softmax(logits.flatten(0, -2) if logits.dim() > 1 else logits[None]), [], 0
@@ -53,9 +55,9 @@ def accumulate(
     model: nn.Module, batches: list[tuple[Tensor, Tensor]], loss: Callable[[Tensor, Tensor], Tensor]
 ) -> float:
     """Give backward the share of each part as the gradient of its loss."""
-    share, total = [], sum((targets != -100).sum().item() for _, targets in batches)
+    share, total = [], sum((targets != IGNORED).sum().item() for _, targets in batches)
     for x, targets in batches:
-        part = (targets != -100).sum().item()
+        part = (targets != IGNORED).sum().item()
         if not part:
             continue
         value = loss(model(x), targets)

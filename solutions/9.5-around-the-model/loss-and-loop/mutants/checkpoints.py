@@ -155,4 +155,11 @@ mistake(
         + model.eval()
     """,
 )
+
+mistake(
+    "kept-in-the-process",
+    "your step is kept in the process, so another one cannot resume; all of it should be in the file",
+    save="draft = Path -> save.step, draft = step, Path",
+    load="return step -> return save.step",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -128,4 +128,10 @@ mistake(
     "your loss is computed in float32 whatever comes in; it should have the logits' dtype",
     cross_entropy="log_softmax(logits) -> log_softmax(logits.float())",
 )
+
+mistake(
+    "torchs-own",
+    "your log_softmax is torch's, which is what you are building; write it with maximum, exp, sum and log",
+    log_softmax="shifted - shifted.exp().sum(dim, keepdim=True).log() -> torch.log_softmax(x, dim)",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
