@@ -592,8 +592,11 @@ def _loss_and_loop(f: Figure) -> None:
         f.text(54, 79 + 50 * i, f"mean {means[i]:g} of {target.count(0)}", "s")
     f.text(240, 18, "mean of the batch", "h")
     counts = (targets == 0).sum(1)
-    ways = (("mean of means", [mean / 2 for mean in means]), ("accumulate", (counts / counts.sum() * torch.tensor(means)).tolist()))
-    for i, (name, shares) in enumerate(ways):
+    ways = {
+        "mean of means": [mean / 2 for mean in means],
+        "accumulate": (counts / counts.sum() * torch.tensor(means)).tolist(),
+    }
+    for i, (name, shares) in enumerate(ways.items()):
         total, top = sum(shares), 150.0
         for share, look in zip(shares, "ab", strict=True):
             top -= 30 * share

@@ -23,7 +23,10 @@ def cross_entropy(logits, targets, ignore=-100):
     return -(log_softmax(logits) * rows).sum(1).mean()
 
 
-answer("slices-and-sums", "Windows are slices that are stacked; sums of the loss are collected, and divided once.")
+answer(
+    "slices-and-sums",
+    "Windows are slices that are stacked; sums of the loss are collected, and divided once.",
+)
 
 
 def windows(tokens, length, generator, batch):
@@ -89,7 +92,11 @@ def log_softmax(x, dim=-1):
     return (e / e.sum(dim, keepdim=True)).clamp(min=1e-12).log()
 
 
-@answer("negative-is-ignored", "Whatever is negative does not count, and `ignore` is not looked at.")
+@answer(
+    "negative-is-ignored",
+    "Whatever is negative does not count, and `ignore` is not looked at.",
+    named=["ignore-not-looked-at"],
+)
 def cross_entropy(logits, targets, ignore=-100):
     keep = targets >= 0
     if (targets[keep] >= logits.shape[-1]).any():
@@ -98,16 +105,11 @@ def cross_entropy(logits, targets, ignore=-100):
     return -(picked * keep).sum() / keep.sum().clamp(min=1)
 
 
-@answer("selected-mean", "The mean of what is selected is NaN where nothing is.")
-def cross_entropy(logits, targets, ignore=-100):
-    keep = targets != ignore
-    words = targets[keep]
-    if ((words < 0) | (words >= logits.shape[-1])).any():
-        raise ValueError("target outside the table")
-    return -log_softmax(logits[keep]).gather(-1, words[:, None]).mean()
-
-
-@answer("no-last-window", "One place too few to begin: the last token is never a target.")
+@answer(
+    "no-last-window",
+    "One place too few to begin: the last token is never a target.",
+    named=["last-window-missing"],
+)
 def windows(tokens, length, generator, batch):
     if length < 1 or length >= len(tokens):
         raise ValueError(f"length {length}, {len(tokens)} tokens")
@@ -128,13 +130,19 @@ def windows(tokens, length, generator, batch):
 
 @answer("drawn-before-refused", "The length is looked at when the windows are there.")
 def windows(tokens, length, generator, batch):
-    places = torch.randint(max(1, len(tokens) - length), (batch, 1), generator=generator) + torch.arange(length)
+    places = torch.randint(max(1, len(tokens) - length), (batch, 1), generator=generator) + torch.arange(
+        length
+    )
     if length < 1 or places.max() + 1 >= len(tokens):
         raise ValueError(f"length {length}, {len(tokens)} tokens")
     return tokens[places], tokens[places + 1]
 
 
-@answer("weighed-by-size", "Parts are weighed by how many targets they have, padding included.")
+@answer(
+    "weighed-by-size",
+    "Parts are weighed by how many targets they have, padding included.",
+    named=["weighed-by-size"],
+)
 def accumulate(model, batches, loss):
     total = sum(y.numel() for _, y in batches)
     mean = 0.0
@@ -145,7 +153,11 @@ def accumulate(model, batches, loss):
     return mean
 
 
-@answer("weighed-at-the-end", "Each gradient is scaled when its part is done, and so are those that were there before.")
+@answer(
+    "weighed-at-the-end",
+    "Each gradient is scaled when its part is done, and so are those that were there before.",
+    named=["emptied-first"],
+)
 def accumulate(model, batches, loss):
     seen, mean = 0, 0.0
     for x, y in batches:
@@ -162,21 +174,11 @@ def accumulate(model, batches, loss):
     return mean
 
 
-@answer("begins-with-zero", "Gradients are emptied first, as a loop of training does.")
-def accumulate(model, batches, loss):
-    model.zero_grad()
-    total = sum(int((y != -100).sum()) for _, y in batches)
-    mean = 0.0
-    for x, y in batches:
-        n = int((y != -100).sum())
-        if n:
-            part = loss(model(x), y) * n / total
-            part.backward()
-            mean += part.item()
-    return mean
-
-
-@answer("seed-for-state", "Of the generator its seed is saved, from which it begins again.")
+@answer(
+    "seed-for-state",
+    "Of the generator its seed is saved, from which it begins again.",
+    named=["seed-for-a-state"],
+)
 def save(path, model, optimizer, generator, step):
     torch.save(
         {
@@ -190,7 +192,11 @@ def save(path, model, optimizer, generator, step):
     os.replace(str(path) + ".new", path)
 
 
-@answer("backup-first", "The old file is moved away, the new one is written, and the old one deleted.")
+@answer(
+    "backup-first",
+    "The old file is moved away, the new one is written, and the old one deleted.",
+    named=["written-in-place"],
+)
 def save(path, model, optimizer, generator, step):
     backup = str(path) + ".old"
     if os.path.exists(path):
@@ -199,16 +205,6 @@ def save(path, model, optimizer, generator, step):
     torch.save({**held, "generator": generator.get_state(), "step": step}, path)
     if os.path.exists(backup):
         os.remove(backup)
-
-
-@answer("bytes-into-the-file", "The bytes are made first, and then written into the file that is there.")
-def save(path, model, optimizer, generator, step):
-    import io
-
-    buffer = io.BytesIO()
-    held = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    torch.save({**held, "generator": generator.get_state(), "step": step}, buffer)
-    Path(path).write_bytes(buffer.getvalue())
 
 
 @answer("optimizer-second", "The model is loaded before the optimizer has been looked at.")
@@ -223,21 +219,4 @@ def load(path, model, optimizer, generator):
         generator.set_state(held["generator"])
     except Exception as error:
         raise ValueError(f"{path}: {error}") from error
-    return held["step"]
-
-
-@answer("moments-alone", "Moments come back, and the rate is that of the new optimizer.")
-def load(path, model, optimizer, generator):
-    try:
-        held = torch.load(path)
-        found, own = held["optimizer"], optimizer.state_dict()
-        if [len(g["params"]) for g in found["param_groups"]] != [len(g["params"]) for g in own["param_groups"]]:
-            raise ValueError("other groups")
-        if {n: v.shape for n, v in held["model"].items()} != {n: v.shape for n, v in model.state_dict().items()}:
-            raise ValueError("another model")
-    except Exception as error:
-        raise ValueError(f"{path}: {error}") from error
-    model.load_state_dict(held["model"])
-    optimizer.load_state_dict({"state": found["state"], "param_groups": own["param_groups"]})
-    generator.set_state(held["generator"])
     return held["step"]

@@ -523,9 +523,8 @@ def test_loss_and_loop() -> None:
     says(lesson, sum(means) / 2, before="(2 + 5) / 2")
     says(lesson, (4 * means[0] + 4 * means[1]) / 8, before="(4 · 2 + 4 · 5) / 8")
     says(lesson, sum(map(sum, parts)) / 5, before="(4 · 2 + 1 · 5) / 5")
-    text = "a b c d e f".split()
-    for place in range(len(text) - 3):
-        x, y = (" ".join(text[start : start + 3]) for start in (place, place + 1))
+    for place in range(3):
+        x, y = (" ".join("abcdef"[start : start + 3]) for start in (place, place + 1))
         assert re.search(rf"^(x)? +{x} +(y +)?{y}$", lesson, re.M)
     for name, cut in (("never cut", None), ("without momentum", 2)):
         weight, speed, ways = 1.0, 0.0, []

@@ -189,7 +189,10 @@ def test_experiments_run_and_print_something(
     slug: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kata = KATAS[slug]
-    for path in (*(file.parent for file in kata.given), *places(kata)):  # the solution's folder comes to lie in front
+    for path in (
+        *(file.parent for file in kata.given),
+        *places(kata),
+    ):  # the solution's folder comes to lie in front
         monkeypatch.syspath_prepend(path)
     monkeypatch.delitem(sys.modules, kata.module, raising=False)  # another test may have read the stub
     before = {*sys.modules}

@@ -76,7 +76,7 @@ def drawn_windows(submission, tokens, length, batch, seed):
 
 
 def facts(tokens, found):
-    """Tell what is true of windows wherever they begin: their forms, the step to the next token, and that from x to y."""
+    """Tell what is true of windows wherever they begin: their forms, steps to the next token and from x to y."""
     if not (isinstance(found, tuple | list) and all(isinstance(part, torch.Tensor) for part in found)):
         return {"returned": type(found).__name__}
     forms = [f"{part.dtype} {list(part.shape)}" for part in found]
@@ -116,31 +116,11 @@ def expect_accumulated(submission, draw, parts, said="", begin=None, train=True)
     mean, gradients = right_batch(values, parts)
     left = model.gradients()
     expect(found, f"mean{said}").is_scalar(float)
-    counts = [int((targets != IGNORED).sum()) for _, targets in parts]
-    means = [right_batch(values, [part])[0] if count else 0.0 for part, count in zip(parts, counts, strict=True)]
-    sizes = [targets.numel() for _, targets in parts]
-    weighed = sum(mean * size for mean, size in zip(means, sizes, strict=True)) / sum(sizes)
-    slips = {
-        "your mean is that of the parts' means; weigh each by the targets that count in it": lambda: (
-            near(found, sum(means) / len(means)) or near(found, sum(means) / max(1, sum(map(bool, counts))))
-        ),
-        "your mean is the sum of the parts' means; weigh each by the targets that count in it": lambda: (
-            near(found, sum(means))
-        ),
-        "your parts are weighed by their size, padding included; only targets that are not -100 count": lambda: (
-            near(found, weighed)
-        ),
-    }
-    with supposing(slips):
-        number(found, f"mean{said}", mean)
+    number(found, f"mean{said}", mean)
     for place, (name, wanted) in enumerate(zip(("table", "layer"), gradients, strict=True)):
         wanted = wanted if begin is None else wanted + begin[place].cpu()
         expect(left[place], f"gradient of the {name}{said}").close_to(Expected(wanted, 1e-5, torch.float32))
     return model
-
-
-def near(found, wanted):
-    return abs(found - wanted) < 1e-4
 
 
 def number(found, name, wanted):
@@ -158,7 +138,8 @@ def helper_for(submission, *names):
 
 def new_run(submission, draw, values=None, **options):
     """Put a run into the worker, whose calls are the learner's."""
-    return helper_for(submission, "save", "load").Run(submission.save, submission.load, *(values or values_of(draw)), **options)
+    helper = helper_for(submission, "save", "load")
+    return helper.Run(submission.save, submission.load, *(values or values_of(draw)), **options)
 
 
 def expect_state(found, wanted, when):
@@ -232,13 +213,7 @@ def test_cross_entropy(submission, draw):
         targets = draw.integers(0, words, **shape) if shape else torch.tensor(2, device=draw.device)
         found = submission.cross_entropy(logits, targets)
         wanted = oracle(right_loss, logits, targets)
-        slips = {
-            "your loss has the sign of log p; it should be -log p": lambda: -wanted.value,
-            "your loss is a sum; divide by the number of targets that count": lambda: wanted.value * targets.numel(),
-            "your loss is in bits; use the natural logarithm": lambda: wanted.value / torch.tensor(2.0).log(),
-        }
-        with supposing(slips):
-            expect(found, f"loss of {len(shape)}-d targets").close_to(wanted)
+        expect(found, f"loss of {len(shape)}-d targets").close_to(wanted)
 
 
 @check(aspect="values", points=1.5, follows=test_cross_entropy)
@@ -255,12 +230,7 @@ def test_ignored(submission, draw):
         options = {} if ignore == IGNORED else {"ignore": ignore}
         found = submission.cross_entropy(logits, targets, **options)
         wanted = oracle(right_loss, logits, targets, ignore)
-        share = (targets != ignore).double().mean().cpu()
-        slips = {
-            "your mean divides by all places; divide by the number of those that count": lambda: wanted.value * share
-        }
-        with supposing(slips):
-            expect(found, f"loss where {ignore} does not count").close_to(wanted)
+        expect(found, f"loss where {ignore} does not count").close_to(wanted)
 
 
 @check(aspect="stability", follows=test_ignored)
@@ -484,14 +454,7 @@ def test_one_after_the_other(submission, draw):
     helper = helper_for(submission, "accumulate")
     model = helper.Model(*values_of(draw), callback(passes.append))
     submission.accumulate(model, parts_of_a_batch(draw, 3, 5, 2), helper.mean_loss)
-    slips = {
-        "your graphs of all parts are kept until the end; call backward for each part": lambda: (
-            passes[:3] == ["forward"] * 3
-        ),
-        "your parts go through the model twice; once is enough": lambda: passes.count("forward") == 6,
-    }
-    with supposing(slips):
-        expect(list(passes), "passes").is_value(["forward", "backward"] * 3)
+    expect(passes, "passes").is_value(["forward", "backward"] * 3)
 
 
 # --- checkpoints ---
@@ -505,20 +468,14 @@ def test_resumed(submission, draw):
     > the step that was saved, a Python int.
     """
     for kind in ("AdamW", "SGD with momentum"):
-        values = values_of(draw)
-        whole, cut = (new_run(submission, draw, values, kind=kind, seed=5) for _ in range(2))
-        whole.train(7)
+        cut, resumed = new_run(submission, draw, kind=kind, seed=5), new_run(submission, draw, kind=kind, seed=6)
         cut.train(3)
         cut.save(FILE, 3)
-        cut.train(2)  # what the file holds is what was then
-        resumed = new_run(submission, draw, kind=kind, seed=6)
+        cut.train(4)  # what the file holds is what was then
         resumed.train(1)
-        step = resumed.load(FILE)
-        expect(step, "step").is_value(3)
+        expect(resumed.load(FILE), "step").is_value(3)
         resumed.train(4)
-        expect_state(resumed.state(), whole.state(), f"at step 7, cut at step 3, with {kind}")
-        cut.train(2)
-        expect_state(cut.state(), whole.state(), f"at step 7, of the run that was saved, with {kind}")
+        expect_state(resumed.state(), cut.state(), f"at step 7, resumed at step 3, with {kind}")
 
 
 @check(aspect="values", follows=test_resumed, on_workers_word=WORD)
@@ -527,8 +484,7 @@ def test_another_process(submission, draw):
 
     > what `save` has written, in this process or in another.
     """
-    values = values_of(draw)
-    cut = new_run(submission, draw, values, seed=8)
+    cut = new_run(submission, draw, seed=8)
     cut.train(2)
     cut.save(FILE, 2, by_name=True)
     content = helper_for(submission, "save", "load").read(FILE)
@@ -539,7 +495,7 @@ def test_another_process(submission, draw):
     resumed = new_run(submission, draw, seed=9)
     expect(resumed.load(FILE, by_name=True), "step").is_value(2)
     resumed.train(3)
-    expect_state(resumed.state(), wanted, "at step 5, cut at step 2, in another process")
+    expect_state(resumed.state(), wanted, "at step 5, resumed at step 2 in another process")
 
 
 @check(aspect="errors", points=1.5, follows=test_resumed, on_workers_word=WORD)
@@ -628,13 +584,12 @@ def test_left(submission, draw):
         run.model.train(train)
         helper.seed(4)
         run.save(FILE, 0)
-        expect(run.model.training, "whether the model is in train mode after save").is_value(train)
         expect_state(run.state(), before, "after save")
         expect(run.load(FILE), "step").is_value(0)
-        expect(run.model.training, "whether the model is in train mode after load").is_value(train)
         after = helper.draw()
         helper.seed(4)
         expect(after, "the next number of torch's global generator").is_value(helper.draw())
+        expect(run.model.training, "whether the model is in train mode after save and load").is_value(train)
         helper.write(CUT, b"nothing")
         with precondition("it must refuse a file that is no checkpoint"), expect_raises("ValueError", "a text"):
             run.load(CUT)

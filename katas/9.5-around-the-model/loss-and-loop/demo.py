@@ -1,4 +1,4 @@
-"""The loop live: a run that is cut and resumed without this or that, means of parts with padding, windows at the ends."""
+"""The loop live: a run that is cut and resumed without this or that, means of parts with padding, and overflow."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STEPS, CUT = 60, 25
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_resumed(), _means(), _ends(), _overflow(), _question()]
+    return [_resumed(), _means(), _overflow(), _question()]
 
 
 class Run:
@@ -122,7 +122,7 @@ def _pictures(lacking: str) -> list[Exhibit]:
             {"resumed from never cut": (range(CUT, STEPS), apart)},
             x_axis="step",
             y_axis="distance",
-            note="It is 0 everywhere." if same else f"At the end it is {apart[-1]:.2f}: these are two different models.",
+            note="It is 0 everywhere." if same else f"At the end it is {apart[-1]:.2f}: these are two models.",
         ),
     ]
 
@@ -155,8 +155,8 @@ def _means() -> Exhibit:
             ["part 1", "part 2", "mean of both means", "accumulate"],
             {"loss": [*means, sum(means) / 2, whole]},
             y_axis="loss",
-            note=f"16 and {16 - padding} targets count. A target of part 2 has {16 / (16 - padding):.1f} times the weight "
-            "of one of part 1 in the mean of the means.",
+            note=f"16 and {16 - padding} targets count. In the mean of the means a target of part 2 has "
+            f"{16 / (16 - padding):.1f} times the weight of one of part 1.",
         )
     return choice(
         "Two parts of a batch, the second with padding",
@@ -165,29 +165,6 @@ def _means() -> Exhibit:
         start=3,
         slider=True,
         note="The mean of the means treats both parts alike; the mean over all targets goes where most of them are.",
-    )
-
-
-def _ends() -> Exhibit:
-    """Count how often each token of a short text is read, and asked for."""
-    shown = {}
-    for length in (1, 3, 6, 9):
-        parts = windows(torch.arange(12), length, torch.Generator().manual_seed(5), 20_000)
-        counts = [(part.flatten().bincount(minlength=12) / 20_000).tolist() for part in parts]
-        shown[length] = bars(
-            "how often a window holds each token",
-            range(12),
-            {"in x": counts[0], "in y": counts[1]},
-            y_axis="share of the windows",
-            note=f"There are {12 - length} windows. Token 0 is in x in {counts[0][0]:.0%} of them, token 6 in {counts[0][6]:.0%}.",
-        )
-    return choice(
-        "Windows of a text of twelve tokens: its ends are rare",
-        "T",
-        shown,
-        start=1,
-        slider=True,
-        note="The longer a window, the more often it holds the middle. In a long text this is a matter of its ends alone.",
     )
 
 
@@ -208,9 +185,9 @@ def _overflow() -> Exhibit:
 
 def _question() -> Exhibit:
     return question(
-        "The generator, the moments, the rate: without which of the three do the weights end farthest from those of the run "
-        "that was never cut, and would the last losses have told you?",
+        "The generator, the moments, the rate: without which of them do the weights end farthest from those of the "
+        "run that was never cut, and would the last losses have told you?",
         seen="A run that was cut after 25 steps",
-        answer="Without the rate, which begins high again and moves the weights far. The losses of the last ten steps are "
-        "nearly the same in all of them: they say how well a model does, not that it is another one.",
+        answer="Without the rate, which begins high again and moves the weights far. The last losses are nearly the "
+        "same in all three: they say how well a model does, not that it is another one.",
     )

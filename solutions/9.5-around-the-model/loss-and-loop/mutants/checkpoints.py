@@ -1,12 +1,12 @@
 """What `save` and `load` get wrong.
 
-All that the next step reads is in the file; a file is whole before it has its name; what does not fit is refused before anything
-is changed.
+All that the next step reads is in the file; a file is whole before it has its name; what does not fit is refused
+before anything is changed.
 """
 
 mistake(
     "optimizer-not-restored",
-    "your optimizer begins with new moments, so the run goes on along another path; load its state_dict, too",
+    "your optimizer begins with new moments, so the run goes on along another path; restore its state_dict, too",
     load='optimizer.load_state_dict(whole["optimizer"]) ->',
 )
 
@@ -18,13 +18,13 @@ mistake(
 
 mistake(
     "seed-for-a-state",
-    "your checkpoint has the generator's seed, so its batches come from the beginning; save its state",
+    "your checkpoint has the generator's seed, so its batches come from the beginning; store its state",
     save="generator.get_state() -> torch.Generator().manual_seed(generator.initial_seed()).get_state()",
 )
 
 mistake(
     "buffers-not-restored",
-    "your model's buffers are not restored; state_dict should be loaded whole, not parameters alone",
+    "your load restores parameters and no buffers; the whole state_dict should be loaded",
     load="""
         - model.load_state_dict(whole["model"])
         + own = dict(model.named_parameters())
@@ -34,33 +34,21 @@ mistake(
 
 mistake(
     "rates-not-restored",
-    "your optimizer's moments come back and its rates do not; load its groups as well",
+    "your optimizer's moments come back and its rates do not; restore its groups as well",
     load='optimizer.load_state_dict(whole["optimizer"]) -> '
     'optimizer.load_state_dict({**optimizer.state_dict(), "state": whole["optimizer"]["state"]})',
 )
 
 mistake(
     "parameters-exchanged",
-    "your model gets new tensors, and the optimizer moves the old ones; copy into the parameters that are there",
+    "your model gets new tensors, and the optimizer moves the old ones; keep the parameters and change their numbers",
     load='model.load_state_dict(whole["model"]) -> model.load_state_dict(whole["model"], assign=True)',
 )
 
 mistake(
     "rounded",
-    "your checkpoint rounds the parameters, so the run goes on almost as it was; save every bit",
+    "your checkpoint rounds the parameters, so the run goes on almost as it was; store every bit",
     save='model.state_dict(), -> {name: value.bfloat16().to(value) for name, value in model.state_dict().items()},',
-)
-
-mistake(
-    "next-step",
-    "your load returns the step after the one that was saved; it should return the one that was given to save",
-    load="return step -> return step + 1",
-)
-
-mistake(
-    "step-as-a-tensor",
-    "your load returns the step as a tensor; it should be a Python int",
-    load="return step -> return torch.tensor(step)",
 )
 
 mistake(
@@ -95,18 +83,12 @@ mistake(
 
 mistake(
     "another-model-taken",
-    "your load takes what fits of another model's checkpoint, and says nothing; refuse it with ValueError",
+    "your load takes what fits of another model's checkpoint, and says nothing; raise ValueError",
     load=[
         "if found.get(name) != expected.get(name): -> if False:",
         "model.load_state_dict(whole[\"model\"]) -> model.load_state_dict("
         "{n: v for n, v in whole[\"model\"].items() if expected.get(n) == list(v.shape)}, strict=False)",
     ],
-)
-
-mistake(
-    "torch-complains",
-    "your load lets torch complain of another model, by RuntimeError; raise ValueError before anything is changed",
-    load="if found.get(name) != expected.get(name): -> if False:",
 )
 
 mistake(

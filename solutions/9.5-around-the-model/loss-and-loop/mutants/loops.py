@@ -1,7 +1,7 @@
 """What `windows` and `accumulate` get wrong.
 
-Every window that fits is equally likely, drawn by itself from the generator that is given. The mean of a batch is weighed by
-the targets that count in each part, and a part's graph is gone before the next one begins.
+Every window that fits is equally likely, drawn by itself from the generator that is given. The mean of a batch is
+weighed by the targets that count in each part, and a part's graph is gone before the next one begins.
 """
 
 mistake(
@@ -11,26 +11,14 @@ mistake(
 )
 
 mistake(
-    "y-before-x",
-    "your y holds the token before each of x's; it should hold the one after it",
-    windows="tokens[places + 1] -> tokens[places - 1]",
-)
-
-mistake(
-    "windows-turned",
-    "your windows are [T, B], so time runs down the columns; they should be [B, T]",
-    windows="return tokens[places], tokens[places + 1] -> return tokens[places].T, tokens[places + 1].T",
-)
-
-mistake(
     "last-window-missing",
-    "your last window is never drawn, so the last token is never learned; there are N - T places to begin",
+    "your last window is never drawn, so the last token is never learned; draw from N - T places",
     windows="torch.randint(len(tokens) - length, -> torch.randint(max(1, len(tokens) - length - 1),",
 )
 
 mistake(
     "past-the-end",
-    "your windows may begin one place too late, where y runs past the end; there are N - T places to begin",
+    "your windows may begin one place too late, where y runs past the end; draw from N - T places",
     windows="torch.randint(len(tokens) - length, -> torch.randint(len(tokens) - length + 1,",
 )
 
@@ -39,19 +27,6 @@ mistake(
     "your windows follow each other from the beginning on, so nothing is drawn; draw each beginning",
     windows="torch.randint(len(tokens) - length, (batch, 1), generator=generator) -> "
     "torch.arange(batch)[:, None] % (len(tokens) - length)",
-)
-
-mistake(
-    "one-beginning",
-    "your windows of a batch all begin at one place; draw a beginning for each",
-    windows="(batch, 1), generator=generator) -> (1, 1), generator=generator).expand(batch, 1)",
-)
-
-mistake(
-    "multiples-of-the-length",
-    "your windows begin at multiples of T alone, so most are never seen; every place should be possible",
-    windows="torch.randint(len(tokens) - length, (batch, 1), generator=generator) -> "
-    "length * torch.randint((len(tokens) - 1) // length, (batch, 1), generator=generator)",
 )
 
 mistake(
@@ -80,12 +55,6 @@ mistake(
 )
 
 mistake(
-    "whole-text-passes",
-    "your limit lets a length of N pass, which leaves no token to follow; at most N - 1 should",
-    windows="length < len(tokens) -> length <= len(tokens)",
-)
-
-mistake(
     "mean-of-means",
     "your parts weigh the same, however much padding they hold; weigh each by the targets that count in it",
     accumulate="count / sum(counts) -> 1 / len(batches)",
@@ -101,12 +70,6 @@ mistake(
     "weighed-by-size",
     "your parts are weighed by their size, padding included; only targets that are not -100 should count",
     accumulate="int((targets != IGNORED).sum()) -> targets.numel()",
-)
-
-mistake(
-    "weighed-by-rows",
-    "your parts are weighed by their rows; weigh each by the targets that count in it",
-    accumulate="int((targets != IGNORED).sum()) -> len(targets)",
 )
 
 mistake(
@@ -148,12 +111,6 @@ mistake(
     "tensor-for-a-float",
     "your mean is a tensor, which keeps its graph alive; it should be a Python float",
     accumulate="share.item() -> share",
-)
-
-mistake(
-    "last-part-alone",
-    "your mean is that of the last part; add up the shares of all parts",
-    accumulate="mean += share.item() -> mean = share.item()",
 )
 
 mistake(

@@ -1,18 +1,12 @@
 """What `log_softmax` and `cross_entropy` get wrong.
 
-The largest score of each row becomes 0 before exp; a mean is divided by what counts, and says what it is when nothing does.
+The largest score of each row becomes 0 before exp; a mean is divided by what counts, and is 0 where nothing does.
 """
 
 mistake(
     "not-shifted",
     "your log_softmax takes exp of the scores as they are, so large ones overflow; subtract the largest first",
     log_softmax="x - x.amax(dim, keepdim=True) -> x",
-)
-
-mistake(
-    "mean-subtracted",
-    "your log_softmax subtracts the mean, so exp may still overflow; subtract the largest score",
-    log_softmax="x.amax(dim, keepdim=True) -> x.mean(dim, keepdim=True)",
 )
 
 mistake(
@@ -33,7 +27,8 @@ mistake(
 mistake(
     "log-forgotten",
     "your log_softmax returns probabilities, so every loss is too small; it should return their logarithms",
-    log_softmax="shifted - shifted.exp().sum(dim, keepdim=True).log() -> shifted.exp() / shifted.exp().sum(dim, keepdim=True)",
+    log_softmax="shifted - shifted.exp().sum(dim, keepdim=True).log() -> "
+    "shifted.exp() / shifted.exp().sum(dim, keepdim=True)",
 )
 
 mistake(
@@ -109,12 +104,6 @@ mistake(
     "one-past-the-end",
     "your limit lets the target V pass, which is one past the end; the largest should be V - 1",
     cross_entropy="targets >= words -> targets > words",
-)
-
-mistake(
-    "targets-clamped",
-    "your targets outside the table become the nearest word, which hides the error; raise ValueError",
-    cross_entropy=["if outside.numel(): -> if False:", "masked_fill(~counts, 0)[..., None] -> clamp(0, words - 1)[..., None]"],
 )
 
 mistake(
