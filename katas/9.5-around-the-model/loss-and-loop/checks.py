@@ -391,7 +391,7 @@ def test_length(submission, draw):
         with expect_raises("ValueError", f"length {length} does not fit a text of 6 tokens"):
             source.draw(submission.windows, tokens, length, 3)
         if not torch.equal(source.state(), generator(4).get_state()):
-            cause = "your windows are drawn before the length is refused; refuse it first"
+            cause = "your windows are drawn before the length is refused; check it first"
             fail(f"drawn already  the generator went on, though length {length} was refused", cause=cause)
 
 
@@ -500,7 +500,7 @@ def test_another_process(submission, draw):
 
 @check(aspect="errors", points=1.5, follows=test_resumed, on_workers_word=WORD)
 def test_cut_off(submission, draw):
-    """a file that is cut off, or is no checkpoint, is a ValueError, and nothing has changed
+    """a file that is cut off, or is not a checkpoint, is a ValueError, and nothing has changed
 
     > ValueError: the file is cut off, or is not a checkpoint
     > Model, optimizer and generator are then exactly as they were.
@@ -591,6 +591,6 @@ def test_left(submission, draw):
         expect(after, "the next number of torch's global generator").is_value(helper.draw())
         expect(run.model.training, "whether the model is in train mode after save and load").is_value(train)
         helper.write(CUT, b"nothing")
-        with precondition("it must refuse a file that is no checkpoint"), expect_raises("ValueError", "a text"):
+        with precondition("it must refuse a file that is not a checkpoint"), expect_raises("ValueError", "a text"):
             run.load(CUT)
         expect(run.model.training, "whether the model is in train mode after a refusal").is_value(train)

@@ -52,7 +52,7 @@ def cross_entropy(logits: Tensor, targets: Tensor, ignore: int = IGNORED) -> Ten
         ValueError: a target that is not `ignore` is negative, or is not below V.
     """
     # TODO 1: which places count? Refuse targets outside the table there; say which one, and what is allowed.
-    # TODO 2: pick the log-probability of each target. What is picked where `ignore` is no word?
+    # TODO 2: pick the log-probability of each target. What is picked where `ignore` is not a word?
     # TODO 3: the mean over what counts. What if nothing does?
     raise NotImplementedError("cross_entropy")
 
@@ -140,7 +140,7 @@ def load(
             shape differs, or of an optimizer with other groups. The message says what is there and what was expected.
             Model, optimizer and generator are then exactly as they were.
     """
-    # TODO 1: read the whole file; whatever torch raises for a file that is no checkpoint should become a ValueError.
+    # TODO 1: read the whole file; whatever torch raises for a file that is not a checkpoint should become a ValueError.
     # TODO 2: compare before anything is changed: load_state_dict of a model copies what fits, and only then complains.
     # TODO 3: restore all three.
     raise NotImplementedError("load")

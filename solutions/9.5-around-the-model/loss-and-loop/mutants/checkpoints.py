@@ -59,7 +59,7 @@ mistake(
 
 mistake(
     "cut-off-unrefused",
-    "your load lets through what torch raises for a file that is no checkpoint; raise ValueError in its place",
+    "your load lets through what torch raises for a file that is not a checkpoint; raise ValueError in its place",
     load="raise ValueError(f\"{path} is not a whole checkpoint: {error}\") from error -> raise",
 )
 
@@ -122,7 +122,7 @@ mistake(
 
 mistake(
     "failure-hidden",
-    "your save hides that it failed, so nobody knows that there is no checkpoint; let the exception through",
+    "your save hides that it failed, so nobody knows that there is not a checkpoint; let the exception through",
     save="""
         - finally:
         + except Exception:
