@@ -59,10 +59,10 @@ def generator(seed):
 
 
 def some_ignored(draw, targets, ignore=IGNORED):
-    """Put `ignore` in some places, the first among them, and leave the second as it is."""
-    places = draw.mask(keep=0.4, place=targets.numel())
-    places[0], places[1] = True, False
-    return targets.masked_fill(places.view(targets.shape), ignore)
+    """Put `ignore` in some places: the first of all, and none in the last row, so that rows differ."""
+    places = draw.mask(keep=0.4, row=len(targets), place=targets.shape[1])
+    places[0, 0], places[0, 1], places[-1] = True, False, False
+    return targets.masked_fill(places, ignore)
 
 
 def drawn_windows(submission, tokens, length, batch, seed):
