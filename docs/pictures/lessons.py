@@ -572,6 +572,41 @@ def _optimizer(f: Figure) -> None:
     f.text(335, 186, "AdamW, × 5", "s")
 
 
+@figure("loss-and-loop", "The mean of a batch in two parts, one of them with padding", 190)
+def _loss_and_loop(f: Figure) -> None:
+    losses = torch.tensor([[1.0, 2, 3, 2], [5, 0, 0, 0]])
+    targets = torch.tensor([[0, 0, 0, 0], [0, -100, -100, -100]])
+    with torch.enable_grad():  # the model is a table with the loss of each target
+        model = torch.nn.Embedding.from_pretrained(losses.view(-1, 1), freeze=False)
+        parts = list(zip(torch.arange(8).view(2, 4), targets, strict=True))
+        whole = reference("loss-and-loop").accumulate(model, parts, lambda row, target: row[target != -100].mean())
+    means = [float(row[target != -100].mean()) for row, target in zip(losses, targets, strict=True)]
+    f.text(12, 18, "losses of the targets", "h")
+    for i, (row, target) in enumerate(zip(losses.tolist(), targets.tolist(), strict=True)):
+        f.text(12, 54 + 50 * i, f"part {i + 1}", "s")
+        for j, (loss, word) in enumerate(zip(row, target, strict=True)):
+            f.box(54 + 34 * j, 36 + 50 * i, 34, 28)
+            if word == 0:
+                f.box(54 + 34 * j, 36 + 50 * i, 34, 28, "ab"[i], 0.35)
+                f.text(71 + 34 * j, 55 + 50 * i, f"{loss:g}", "m")
+        f.text(54, 79 + 50 * i, f"mean {means[i]:g} of {target.count(0)}", "s")
+    f.text(240, 18, "mean of the batch", "h")
+    counts = (targets == 0).sum(1)
+    ways = {
+        "mean of means": [mean / 2 for mean in means],
+        "accumulate": (counts / counts.sum() * torch.tensor(means)).tolist(),
+    }
+    for i, (name, shares) in enumerate(ways.items()):
+        total, top = sum(shares), 150.0
+        for share, look in zip(shares, "ab", strict=True):
+            top -= 30 * share
+            f.box(262 + 90 * i, top, 46, 30 * share, look, 0.7)
+        f.text(285 + 90 * i, top - 6, f"{total if i == 0 else whole:g}", "m")
+        f.text(285 + 90 * i, 166, name, "s m")
+    f.path([(248, 150), (432, 150)])
+    f.text(12, 183, "a tint for what each part contributes; empty cells are padding", "s")
+
+
 @figure("masked-lm", "A sentence with hidden words, and what is chosen of many", 226)
 def _masked_lm(f: Figure) -> None:
     words = ["this", "tired", "child", "mends", "the", "rope"]

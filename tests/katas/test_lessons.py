@@ -509,6 +509,33 @@ def test_optimizer() -> None:
 # --- 9.5.3 ---
 
 
+def test_loss_and_loop() -> None:
+    lesson = LESSONS["loss-and-loop"]
+    logits = torch.tensor([2.0, 1.0, 0.0], dtype=torch.float64)
+    p, wanted = logits.softmax(-1), torch.tensor([1.0, 0.0, 0.0])
+    for logit, share, slope in zip(logits.tolist(), p.tolist(), (p - wanted).tolist(), strict=True):
+        says(lesson, logit, math.exp(logit), share, -math.log(share), slope)
+    says(lesson, -math.log(p[0]), before="The loss is")
+    says(lesson, math.log(5), before="log V:")
+    assert f"{math.log(50_000):.4f} for 50,000" in lesson
+    parts = [[1, 2, 3, 2], [5]]
+    means = [sum(part) / len(part) for part in parts]
+    says(lesson, sum(means) / 2, before="(2 + 5) / 2")
+    says(lesson, (4 * means[0] + 4 * means[1]) / 8, before="(4 · 2 + 4 · 5) / 8")
+    says(lesson, sum(map(sum, parts)) / 5, before="(4 · 2 + 1 · 5) / 5")
+    for place in range(3):
+        x, y = (" ".join("abcdef"[start : start + 3]) for start in (place, place + 1))
+        assert re.search(rf"^(x)? +{x} +(y +)?{y}$", lesson, re.M)
+    for name, cut in (("never cut", None), ("without momentum", 2)):
+        weight, speed, ways = 1.0, 0.0, []
+        for step in range(4):
+            speed = (0.0 if step == cut else 0.9 * speed) + 1
+            weight -= 0.1 * speed
+            ways.append(weight)
+        for shown in ways[cut or 0 :]:
+            assert re.search(rf"^{name} .*\b{shown:.4f}\b", lesson, re.M), (name, shown)
+
+
 def test_sampling() -> None:
     lesson, six = LESSONS["sampling"], torch.tensor([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
     says(lesson, *six.tolist(), before="\nbefore")

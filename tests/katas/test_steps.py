@@ -59,6 +59,7 @@ STEPS = {
         "Tokenizer.encode": "return list(text.encode())",
     },
     "optimizer": {"warmup_cosine": "return peak * step / warmup"},
+    "loss-and-loop": {"log_softmax": "return x - x.exp().sum(dim, keepdim=True).log()"},
     "sampling": {
         "min_p": "return logits.masked_fill("
         "logits.softmax(-1) < p * logits.softmax(-1).amax(-1, keepdim=True), -torch.inf)"

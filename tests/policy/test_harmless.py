@@ -44,6 +44,8 @@ SELF_TESTS = {
     "optimizer": "torch.optim.AdamW([nn.Parameter(torch.ones(2))]).step()",
     "schedule": "torch.optim.lr_scheduler.ConstantLR(torch.optim.Adam([nn.Parameter(torch.ones(2))]))",
     "clipping": "nn.utils.clip_grad_norm_([nn.Parameter(torch.ones(2))], 1.0)",
+    "loss": "F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]))",
+    "softmax": "nn.Softmax(0)(torch.ones(2).log_softmax(0))",
 }
 """By family: a use of it in a test of one's own."""
 
