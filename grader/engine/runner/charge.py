@@ -110,17 +110,25 @@ def withhold_idle(
     return charged
 
 
-def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> dict[RunCheck, Outcome]:
+def withhold_excluded(
+    outcomes: Outcomes, used: Sequence[str], users: set[str], advice: str
+) -> dict[RunCheck, Outcome]:
     """Take the points of checks that rest on the policy when something was used that the kata excludes.
 
     What they say of the numbers stays: a check that holds still passes, for no points. One that judges the uses fails,
     whether a later check brought the use to light or the refusal kept it from its question.
+
+    Args:
+        outcomes: the checks of a run.
+        used: what was used, with lines.
+        users: the names that the kata asks for and that used it: checks that ask for others alone lose nothing.
+        advice: what to write instead.
     """
     charged = dict(outcomes)
     for check, outcome in outcomes.items() if used else ():
-        if not outcome.ran.rests_on_policy:
-            continue
         status, lines, judged_uses = outcome.status, outcome.lines, outcome.ran.judged_uses
+        if not outcome.ran.rests_on_policy or not (judged_uses or outcome.ran.names & users):
+            continue
         if status == "pass" or (judged_uses and status == "skipped"):
             lines = policy_breach(used, advice)
             if judged_uses:

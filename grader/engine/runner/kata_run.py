@@ -537,7 +537,7 @@ class KataRun:
         if any(outcome.ran.rests_on_policy for outcome in outcomes.values()):
             # After the last check: a use may come to light long after the check that rests on its absence.
             self.used.update(dict.fromkeys(session.forbidden_uses()))
-        return withhold_excluded(charged, list(self.used), suite.terms.advice)
+        return withhold_excluded(charged, list(self.used), session.users, suite.terms.advice)
 
     def _idle_checks(self, outcomes: Outcomes) -> dict[RunCheck, frozenset[str]]:
         """Return the checks that saw nothing but idle values, of names that were wrong elsewhere, with these names."""

@@ -51,7 +51,7 @@ class LayerNorm:
 
 @mistake(
     "keepdim-forgotten",
-    "your mean has lost the last axis (keepdim=True keeps it), so it does not line up with x",
+    "your mean does not line up with x; keepdim=True should keep its last axis, with size 1",
     costs="forward raises for nearly every input, and what raises shows nothing",
 )
 class LayerNorm:
@@ -112,7 +112,7 @@ mistake(
 
 mistake(
     "variance-keepdim-forgotten",
-    "your variance has lost the last axis (keepdim=True keeps it), so it does not line up with x",
+    "your variance does not line up with x; keepdim=True should keep its last axis, with size 1",
     LayerNorm="centred.square().mean(dim=-1, keepdim=True) -> centred.square().mean(dim=-1)",
     costs="forward raises for nearly every input, and what raises shows nothing",
 )
