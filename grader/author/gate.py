@@ -292,7 +292,9 @@ class Gate:
                 [results[place]] = hand_in([(mutant, every)], "mistakes")
         for mutant, (report, marks) in zip(mutants, results, strict=True):
             reports[mutant.name] = report
-            fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks, mutant.idle is not None)
+            fresh.mutants[mutant.name] = MutantSignatures(
+                mutant.say, marks, mutant.idle is not None, mutant.convention is not None
+            )
             decisive[mutant.name] = self._look_at_mutant(
                 mutant, decisive.get(mutant.name), report, telling, verdict
             )
@@ -618,7 +620,7 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
                 check: old[check] if equal_fingerprints(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
-            mutants[name] = MutantSignatures(mutant.say, checks, mutant.idle)
+            mutants[name] = MutantSignatures(mutant.say, checks, mutant.idle, mutant.convention)
         return mutants
 
     return Fingerprints(

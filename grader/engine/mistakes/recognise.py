@@ -60,6 +60,8 @@ class MutantSignatures(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
     checks: dict[str, list[Mark]] = {}
     idle: bool = False
     """Whether its author says that it leaves out what the kata is about."""
+    convention: bool = False
+    """Whether its author says that it is right where others teach."""
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):

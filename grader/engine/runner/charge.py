@@ -45,6 +45,7 @@ def charge(
     unsure: Mapping[str, Collection[str]],
     idle: Container[str] = (),
     idle_checks: Container[RunCheck] = (),
+    conventions: Container[str] = (),
 ) -> dict[RunCheck, Outcome]:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
@@ -56,6 +57,7 @@ def charge(
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
         idle: the mistakes that take no work.
         idle_checks: those that saw nothing but idle values; see `withhold_idle`.
+        conventions: the mistakes that are right elsewhere: what is skipped because of one costs no more than what failed.
     """
     failed = [
         Failed(check, outcome, check.info.points)
@@ -75,7 +77,7 @@ def charge(
         more = 0 if all(failure.is_property for failure in wrong) else math.ceil(TENTH * most)
         dearest = max(failure.check.info.points for failure in wrong)
         _limit(wrong, dearest + more)
-        _limit(members, max(math.floor(HALF * most), dearest))
+        _limit(members, dearest + more if cause in conventions else max(math.floor(HALF * most), dearest))
     _limit([failure for failure in failed if failure.is_property], math.ceil(PROPERTY * most))
     charged = dict(outcomes)
     left = sum(outcome.points for outcome in outcomes.values())

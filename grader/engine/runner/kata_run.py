@@ -530,10 +530,11 @@ class KataRun:
             unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
             seen_idle = any(outcome.same_mistake == "idle" for outcome in outcomes.values())
             idle = {name for name, mistake in known.items() if mistake.idle or seen_idle}
+            conventions = {name for name, mistake in known.items() if mistake.convention}
             hidden = suite.kata.hidden_points if any(check.hidden for check in outcomes) else 0
             rest = {check: outcome for check, outcome in charged.items() if not check.timed}
             # No more is given back than the rest has earned, so that idle values have been looked at before.
-            charged |= charge(rest, suite.kata.points + hidden, unsure, idle, idle_checks)
+            charged |= charge(rest, suite.kata.points + hidden, unsure, idle, idle_checks, conventions)
         if any(outcome.ran.rests_on_policy for outcome in outcomes.values()):
             # After the last check: a use may come to light long after the check that rests on its absence.
             self.used.update(dict.fromkeys(session.forbidden_uses()))
