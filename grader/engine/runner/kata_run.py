@@ -375,7 +375,7 @@ class KataRun:
         if name or self.marking:
             self._mark(outcomes)
         if name:
-            outcomes = self._recognised(outcomes)
+            outcomes = self._recognised(self._in_other_forms(outcomes))
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
         return dict(outcomes)
@@ -403,6 +403,14 @@ class KataRun:
         for check in unmarked:
             self._announce("which mistake it is")
             self.left_behind[check.id] = self._marked(check)[1]
+
+    def _in_other_forms(self, outcomes: Outcomes) -> Outcomes:
+        """Name what has another form of a convention than the chosen one, which its check has seen."""
+        named = {}
+        for check, outcome in outcomes.items():
+            name, *_ = self.suite.other_forms.get(outcome.cause, ("",))
+            named[check] = replace(outcome, mistake=name, says=outcome.cause) if name else outcome
+        return named
 
     def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Name mistakes by what was left behind; see `recognise`."""
@@ -531,6 +539,7 @@ class KataRun:
             seen_idle = any(outcome.same_mistake == "idle" for outcome in outcomes.values())
             idle = {name for name, mistake in known.items() if mistake.idle or seen_idle}
             conventions = {name for name, mistake in known.items() if mistake.convention}
+            conventions |= {name for name, *_ in suite.other_forms.values()}
             hidden = suite.kata.hidden_points if any(check.hidden for check in outcomes) else 0
             rest = {check: outcome for check, outcome in charged.items() if not check.timed}
             # No more is given back than the rest has earned, so that idle values have been looked at before.
