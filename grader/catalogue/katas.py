@@ -162,7 +162,7 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
 
     @cached_property
     def turned(self) -> Mapping[str, str]:
-        """The conventions in which another form holds than the first, with that form: by the adapter, or by the kata."""
+        """The conventions in which another form holds than the first, with that form, as adapter or kata says."""
         chosen = self.conventions | (self.adapter.table.conventions if self.adapter is not None else {})
         return {name: form for name, form in chosen.items() if form != next(iter(self.forms[name]))}
 

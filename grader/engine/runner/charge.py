@@ -57,7 +57,7 @@ def charge(
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
         idle: the mistakes that take no work.
         idle_checks: those that saw nothing but idle values; see `withhold_idle`.
-        conventions: the mistakes that are right elsewhere: what is skipped because of one costs no more than what failed.
+        conventions: the mistakes that are right elsewhere: one costs no more with all that is skipped because of it.
     """
     failed = [
         Failed(check, outcome, check.info.points)

@@ -483,7 +483,8 @@ def test_dtypes(submission, draw):
             name = f"parameter {place}, {str(dtype).removeprefix('torch.')}"
             expect(found[place], name).is_tensor(shape=tuple(one.shape), dtype=dtype)
 
-            def moved(form, start=one.cpu().double(), slope=slope):
+            def moved(form, start=one, slope=slope):
+                start = start.cpu().double()
                 return adamw(start, torch.full_like(start, slope), **{**QUIET, "lr": 0.125}, form=form)
 
             value = moved(convention(submission, "adamw"))
