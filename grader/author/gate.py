@@ -514,6 +514,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         CHECKS,
         RUBRIC,
         "alternatives",
+        *(["forms"] if kata.forms else []),
         "impossible",
         "mutants",
         "slow",
@@ -523,6 +524,12 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     for path in _visible(folder):
         if path.name not in ours:
             verdict.find("stray files", f"{path.name} does not belong in a solution's folder")
+    for name, forms in kata.forms.items():
+        for form in forms:
+            if kata.reference_in({name: form}) is None:
+                verdict.find(
+                    "forms", f"forms/{name}_{form}.py is missing: the reference where that form holds"
+                )
 
 
 def _visible(folder: Path) -> Iterator[Path]:
