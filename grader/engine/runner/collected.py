@@ -93,7 +93,7 @@ class Collected:
 
     @cached_property
     def other_forms(self) -> dict[str, tuple[str, str, str]]:
-        """By its sentence, what a form other than the chosen one is called as a mistake, and its convention and name."""
+        """By its sentence, what a form other than the chosen one is called as a mistake, its convention and name."""
         return {
             sentence: (f"{name}-{form}".replace("_", "-"), name, form)
             for name, convention in self.terms.conventions.items()
