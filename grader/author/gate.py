@@ -292,7 +292,9 @@ class Gate:
                 [results[place]] = hand_in([(mutant, every)], "mistakes")
         for mutant, (report, marks) in zip(mutants, results, strict=True):
             reports[mutant.name] = report
-            fresh.mutants[mutant.name] = MutantSignatures(mutant.say, marks, mutant.idle is not None)
+            fresh.mutants[mutant.name] = MutantSignatures(
+                mutant.say, marks, mutant.idle is not None, mutant.convention is not None
+            )
             decisive[mutant.name] = self._look_at_mutant(
                 mutant, decisive.get(mutant.name), report, telling, verdict
             )
@@ -512,6 +514,7 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         CHECKS,
         RUBRIC,
         "alternatives",
+        *(["forms"] if kata.forms else []),
         "impossible",
         "mutants",
         "slow",
@@ -521,6 +524,12 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
     for path in _visible(folder):
         if path.name not in ours:
             verdict.find("stray files", f"{path.name} does not belong in a solution's folder")
+    for name, forms in kata.forms.items():
+        for form in forms:
+            if kata.reference_in({name: form}) is None:
+                verdict.find(
+                    "forms", f"forms/{name}_{form}.py is missing: the reference where that form holds"
+                )
 
 
 def _visible(folder: Path) -> Iterator[Path]:
@@ -618,7 +627,7 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
                 check: old[check] if equal_fingerprints(old.get(check), marks) else marks
                 for check, marks in mutant.checks.items()
             }
-            mutants[name] = MutantSignatures(mutant.say, checks, mutant.idle)
+            mutants[name] = MutantSignatures(mutant.say, checks, mutant.idle, mutant.convention)
         return mutants
 
     return Fingerprints(

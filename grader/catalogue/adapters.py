@@ -9,7 +9,7 @@ import ast
 import importlib.util
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -54,6 +54,8 @@ class AdaptedFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_on
     """The learner's files; the first is the one that is handed in."""
     not_asked: tuple[Identifier, ...] = ()
     """Checks that the course does not ask for, besides those of what the shim does not define."""
+    conventions: dict[Identifier, Identifier] = {}
+    """By convention of the kata, the form that the course teaches."""
     allow: tuple[ForbiddenName, ...] = ()
     """What the kata excludes and the course does not."""
     given: dict[Identifier, str] = {}
@@ -194,7 +196,13 @@ def read_adapters(folder: Path, modules: Mapping[str, str]) -> Iterator[Adapter]
         yield adapter
 
 
-def check_adapter(adapter: Adapter, *, required: tuple[str, ...], forbid: tuple[str, ...]) -> None:
+def check_adapter(
+    adapter: Adapter,
+    *,
+    required: tuple[str, ...],
+    forbid: tuple[str, ...],
+    forms: Mapping[str, Collection[str]],
+) -> None:
     """Refuse what the adapter says and the kata does not know.
 
     Raises:
@@ -214,6 +222,9 @@ def check_adapter(adapter: Adapter, *, required: tuple[str, ...], forbid: tuple[
                 "allow",
                 name,
             )
+    for name, form in table.conventions.items():
+        if problem := strange_form(name, form, forms):
+            raise adapter.refusal(f"`conventions` {problem}", "conventions", name)
     for name in table.parameters:
         if name not in defined:
             there = ", ".join(defined)
@@ -221,6 +232,16 @@ def check_adapter(adapter: Adapter, *, required: tuple[str, ...], forbid: tuple[
                 f"`parameters` is about {name}, which {adapter.shim.name} does not define; it defines {there}.",
                 name,
             )
+
+
+def strange_form(name: str, form: str, forms: Mapping[str, Collection[str]]) -> str:
+    """Say which convention, or form of one, a kata does not have, and what there is; "" where it has it."""
+    if name not in forms:
+        return f"names {name}, which is not a convention of the kata; there is {', '.join(forms) or 'none'}."
+    there = ", ".join(forms[name])
+    return (
+        "" if form in forms[name] else f"asks {name} for {form}, which is not a form of it; there is {there}."
+    )
 
 
 def check_not_asked(adapter: Adapter, checks: list[str], *, all_known: bool) -> None:

@@ -149,6 +149,10 @@ class KataFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     preload: tuple[ModuleName, ...] = ()
     """Modules that take long to import, which a worker has imported before its time starts."""
     policy: Policy = Policy()
+    forms: dict[Identifier, Annotated[dict[Identifier, Sentence], Meta(min_length=2)]] = {}
+    """By convention, the forms that checks know, with a sentence on each; the first holds unless another is chosen."""
+    conventions: dict[Identifier, Identifier] = {}
+    """By convention, the form that holds here."""
     limits: Limits = Limits()
     speed: Annotated[dict[Identifier, Threshold], Meta(max_length=50)] = {}
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from grader.catalogue.adapters import Adapter
 from grader.catalogue.file_types import KataFile, MeasuredOn
 from grader.catalogue.pack_code import Attributes, Signatures, Stub, read_stub
+from grader.data_files import read_text
 
 RUBRIC = "rubric.toml"
 """How written answers are marked: a file next to the solution, which no verdict depends on."""
@@ -86,6 +87,13 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         """The kata's README.md."""
         return self.folder / "README.md"
 
+    def lesson_text(self) -> str:
+        """Return the lesson, with the forms below its heading that hold here in place of those that it teaches."""
+        heading, line_end, rest = read_text(self.lesson).partition("\n")
+        held = "".join(f"- **{form}**: {self.forms[name][form]}\n" for name, form in self.turned.items())
+        note = f"\nIn this course another form holds than the one below:\n\n{held}" if held else ""
+        return f"{heading}{line_end}{note}{rest}"
+
     @property
     def checks(self) -> Path:
         """The visible checks."""
@@ -152,10 +160,26 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         """The reference module, where this install has it."""
         return self._beside_solution(f"{self.module}.py")
 
+    @cached_property
+    def turned(self) -> Mapping[str, str]:
+        """The conventions in which another form holds than the first, with that form, as adapter or kata says."""
+        chosen = self.conventions | (self.adapter.table.conventions if self.adapter is not None else {})
+        return {name: form for name, form in chosen.items() if form != next(iter(self.forms[name]))}
+
+    @property
+    def right(self) -> Path | None:
+        """The reference in the forms that hold here."""
+        return self.reference_in(self.turned)
+
+    def reference_in(self, turned: Mapping[str, str]) -> Path | None:
+        """Return the reference in which these conventions have these forms, and the others their first."""
+        parts = [f"{name}_{form}" for name, form in turned.items() if form != next(iter(self.forms[name]))]
+        return self._beside_solution(f"forms/{'_'.join(parts)}.py") if parts else self.solution
+
     @property
     def control(self) -> Path | None:
         """A right answer as it would be handed in: the reference, or the course's own."""
-        return self.solution if self.adapter is None else self.adapter.reference
+        return self.right if self.adapter is None else self.adapter.reference
 
     @property
     def hidden_checks(self) -> Path | None:

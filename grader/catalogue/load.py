@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from grader.catalogue.adapters import Adapter, check_adapter, check_not_asked
+from grader.catalogue.adapters import Adapter, check_adapter, check_not_asked, strange_form
 from grader.catalogue.file_types import CalibrationFile, KataFile, PackFile, UnitFile
 from grader.catalogue.katas import Kata, Pack, Unit, number_key
 from grader.catalogue.markdown import read_hints
@@ -89,7 +89,7 @@ def adapt(pack: Pack, adapter: Adapter) -> None:
 
 
 def _adapted(kata: Kata, adapter: Adapter) -> Kata:
-    check_adapter(adapter, required=kata.required, forbid=kata.policy.forbid)
+    check_adapter(adapter, required=kata.required, forbid=kata.policy.forbid, forms=kata.forms)
     visible, hidden = (
         read_tree(path).body if path is not None else [] for path in (kata.checks, kata.hidden_checks)
     )
@@ -196,6 +196,9 @@ def _check_names(data: KataFile, path: Path) -> None:
             f"{path}: `policy.within` names {unknown[0]!r}, which is not in `required`; "
             f"allowed: {', '.join(data.required)}."
         )
+    for name, form in data.conventions.items():
+        if problem := strange_form(name, form, data.forms):
+            raise PackError(f"{path}: `conventions` {problem}")
     staged = [name for stage in data.stages for name in stage.parts]
     # Each name once: a part that is in no stage would never be told as undone.
     if staged and sorted(staged) != sorted(data.required):

@@ -106,6 +106,7 @@ class Course:
         (self.kata_folder / "kata.toml").write_text(
             'number = "1.1.1"\ntitle = "Thing"\nsummary = "A thing."\nmodule = "thing"\n'
             'required = ["scale", "Layer", "other"]\n'
+            '[forms.scale]\ncolumns = "columns are scaled"\nrows = "rows are scaled"\n'
         )
         (self.kata_folder / "thing.py").write_text(STUB)
         (self.kata_folder / "checks.py").write_text(CHECKS)
@@ -266,6 +267,16 @@ def test_a_learners_file_may_have_the_name_of_the_shim(course: Course) -> None:
             ("parameters.Layer", "parameters.Leyer"),
             7,
             "which thing.py does not define; it defines scale, Layer",
+        ),
+        (
+            ('py"]\n', 'py"]\nconventions = { scale = "rows", sign = "minus" }\n'),
+            6,
+            "names sign, which is not a convention of the kata; there is scale.",
+        ),
+        (
+            ('py"]\n', 'py"]\n\n[katas.thing.conventions]\nscale = "diagonal"\n'),
+            8,
+            "asks scale for diagonal, which is not a form of it; there is columns, rows.",
         ),
         (('course"\n\n', 'course"\nrequires = ["no_such_package"]\n\n'), 3, "which is not installed here"),
         (('"src/work.py"', '"../work.py"'), None, "the path of a Python file"),

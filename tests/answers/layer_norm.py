@@ -136,3 +136,15 @@ answer(
           centred = x - x.mean(dim=-1, keepdim=True)
     """,
 )
+
+
+answer(
+    "float32-and-back",
+    "Computed in float32, whatever x is, and cast back: nobody has to be told to cast.",
+    LayerNorm="""
+        - return centred / torch.sqrt(variance + self.eps) * self.weight + self.bias
+        + centred, variance = centred.float(), variance.float()
+        + return (centred / torch.sqrt(variance + self.eps)).type_as(x) * self.weight + self.bias
+    """,
+    named=["computed-in-float32"],
+)

@@ -117,3 +117,22 @@ answer(
           source = x if context is None else context
     """,
 )
+
+
+answer(
+    "output-viewed-with-the-keys-length",
+    "With a context, what comes out of the heads is given the length of the keys.",
+    MultiHeadAttention="""
+        - return self.w_o(heads.transpose(1, 2).flatten(2))  # [B, T, D]
+        + return self.w_o(heads.transpose(1, 2).contiguous().view(x.size(0), k.size(2), x.size(2)))
+    """,
+    named=[],
+)
+
+
+answer(
+    "mask-joined-with-a-float",
+    "torch has no `&` for floats, which raises NotImplementedError.",
+    scaled_dot_product_attention="~mask.any( -> ~(mask & torch.ones(mask.shape)).any(",
+    named=[],
+)

@@ -151,3 +151,14 @@ def rotate(x, positions=None, *, base=10000.0):
     cos, sin = known[key].cos().to(x.dtype), known[key].sin().to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+
+
+answer(
+    "tables-as-wide-as-x",
+    "Cosines and sines of D columns meet pairs of D/2: torch refuses a product.",
+    rotate="""
+        - angle = positions[:, None] * frequency  # [T, D/2], in float32
+        + angle = (positions[:, None] * frequency).repeat_interleave(2, dim=-1)
+    """,
+    named=[],
+)

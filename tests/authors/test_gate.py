@@ -210,6 +210,12 @@ SPOILT: dict[str, tuple[Spoil, str, str, tuple[str, ...]]] = {
         "hints", "hint 3 holds a line of the reference", (),
     ),
     "a stray file": (added(KATA / "notes.txt", "remember to ..."), "stray files", "notes.txt", ()),
+    "a form without a reference": (
+        changed(
+            KATA / "kata.toml", "[limits]", '[forms.sign]\nplus = "it adds"\nminus = "it subtracts"\n\n[limits]'
+        ),
+        "forms", "forms/sign_minus.py is missing", (),
+    ),
     "a stray solution": (added(SOLUTION / "old.py"), "stray files", "old.py", ()),
     "drawing is worth most": (
         _drawing_is_worth_most, "idle", "functions that return zeros earn ", ("return zeros",),

@@ -156,3 +156,60 @@ def test_the_rest_says_where_it_is_charged() -> None:
     first = check("a", 12, cause="it is kept")
     message = charge(dict([first, hidden, HOLDS]), 100, {})[first[0]].message
     assert message == "2 of 12 points count: one slip is charged once, in a hidden check"
+
+
+def test_what_is_excluded_is_charged_where_it_is_used(bench: Bench) -> None:
+    bench.kata_toml('[policy]\nforbid = ["gelu", "normalisation"]\n', '["one", "other"]')
+    bench.checks("""
+        from grader.engine.checks import expect_from_scratch
+
+        @check(aspect="values")
+        def test_one(submission, draw):
+            "one adds"
+            x = draw.normal(time=3)
+            expect(submission.one(x), "one").close_to(x + 1)
+
+        @check(aspect="values")
+        def test_other(submission, draw):
+            "the other adds two"
+            x = draw.normal(time=3)
+            expect(submission.other(x), "other").close_to(x + 2)
+
+        @check(aspect="scratch")
+        def test_scratch(submission, draw):
+            "from scratch"
+            submission.one(draw.normal(time=3))
+            expect_from_scratch(submission)
+    """)
+    (bench.folder / "thing.py").write_text(
+        "def one(x):\n    raise NotImplementedError\n\n\ndef other(x):\n    raise NotImplementedError\n"
+    )
+    used = """
+        import torch
+
+        def one(x):
+            try:
+                torch.nn.functional.gelu(x)
+            finally:
+                return x + 1
+
+        def other(x):
+            if x is None:
+                torch.nn.functional.layer_norm(x, (3,))
+            return x + 2
+    """
+    report = bench.check(used)
+    assert {check.id: check.points for check in report.checks} == {
+        "test_one": 0,
+        "test_other": 1,
+        "test_scratch": 0,
+    }
+    assert report.status == "fail"
+    # What is named and never reached is no use.
+    assert "used torch.ops.aten.gelu (line 6)" in message(report, "one")
+    assert "norm" not in message(report, "one")
+    # Where a use is the other's as well, both lose their points.
+    both = bench.check(
+        used.replace("if x is None", "if x is not None").replace("layer_norm(x, (3,))", "gelu(x)")
+    )
+    assert both.score == 0

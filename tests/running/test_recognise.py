@@ -59,6 +59,18 @@ def test_an_exception_is_known_by_type_message_and_call(examine: Any) -> None:
     assert other != marks_of(examine, "def f(x):\n    return torch.mm(torch.ones(2, 3), torch.ones(2, 3))\n")
 
 
+def test_the_sizes_that_do_not_fit_are_part_of_an_exception(examine: Any) -> None:
+    added = "def f(x):\n    return torch.ones({}) + torch.ones({})\n"
+    seen = marks_of(examine, added.format("2, 5, 8", "2, 5, 4"))
+    # A sum is written either way round, and the axes in front are a learner's own.
+    assert marks_of(examine, added.format("4", "10, 8")) == seen
+    assert marks_of(examine, added.format("2, 5, 8", "2, 3, 8")) != seen
+    # What is there and what it was to become are not to be exchanged.
+    view = [marks_of(examine, VIEW.format(n=n, m=m)) for n, m in ((3, 20), (5, 12))]
+    assert view[0][-1]["sizes"] == view[1][-1]["sizes"][::-1]
+    assert view[0] != view[1]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

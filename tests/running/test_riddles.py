@@ -10,7 +10,7 @@ from tests.running.conftest import Bench
 
 ERRORS = {
     "import math; return math.sin(x)": "math.sin takes one number; torch.sin takes a whole tensor",
-    "return float(x) + x": "Python's float, int, round, range and math take one number each",
+    "return float(x) + x": "as float, round, range, math and indices of lists do",
     "p = torch.nn.Parameter(x.clone()); p += x; return p": "that gradients are wanted for",
     "return x if x > 0 else -x": "&, |, ~, torch.where and torch.maximum work on each number",
     "y = x.reshape(2, 2, 3); return torch.nn.functional.cross_entropy(y, y[:, :, 0].long())": "classes on axis 1",
@@ -136,5 +136,5 @@ def test_a_riddle_is_no_cause() -> None:
     calls = Calls()
     calls.add(CallRecord("thing", "thing", (), {}, root="thing"), None)
     outcome = judge(SubmissionRaised(reply), calls)
-    assert "one number each" in outcome.riddle
+    assert "one number here" in outcome.riddle
     assert outcome.cause == ""

@@ -60,8 +60,8 @@ def show(id_: str | None, stub: bool, as_json: bool) -> None:
             f"{item.number} is a unit; a stub belongs to one kata.",
             f"Name one: {', '.join(kata.slug for kata in item.katas)}",
         )
-    path = item.stub if stub and isinstance(item, Kata) else item.lesson
-    text = read_text(path)
+    lesson = item.lesson_text() if isinstance(item, Kata) else read_text(item.lesson)
+    text = read_text(item.stub) if stub and isinstance(item, Kata) else lesson
     if as_json:
         what = "stub" if stub else "lesson"
         # A unit has no effort of its own: its katas have.

@@ -6,6 +6,7 @@ May import engine.host and below; never the runner, timing or mistakes.
 from __future__ import annotations
 
 from grader.engine.checks.contract import Part
+from grader.engine.checks.conventions import convention, supposing_form
 from grader.engine.checks.decorators import check
 from grader.engine.checks.describe import type_names
 from grader.engine.checks.draw import Draw, with_axes
@@ -41,6 +42,7 @@ __all__ = [
     "TrainingBooks",
     "callback",
     "check",
+    "convention",
     "expect",
     "expect_device",
     "expect_dropped_apart",
@@ -64,6 +66,7 @@ __all__ = [
     "same_tensors",
     "stand_in",
     "supposing",
+    "supposing_form",
     "type_names",
     "with_axes",
 ]  # fmt: skip

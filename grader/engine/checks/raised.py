@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from grader.engine.checks.failure import CUT_OFF, IN_PLACE
@@ -53,6 +54,36 @@ _CAUSES = {
 
 REST = 12
 """Lines of an exception's own message after the first."""
+
+_AT_ODDS = re.compile(
+    r"size of tensor a \((\d{1,9})\) must match the size of tensor b \((\d{1,9})\)"
+    r"|expanded size of the tensor \((\d{1,9})\) must match the existing size \((\d{1,9})\)"
+    r"|Expected size (\d{1,9}) but got size (\d{1,9})"
+    r"|has size (\d{1,9}) for operand \d+ which does not broadcast with previously seen size (\d{1,9})"
+    r"|shapes cannot be multiplied \(\d+x(\d{1,9}) and (\d{1,9})x\d+\)"
+    r"|batch2 tensor to be: \[\d+, (\d{1,9})\] but got: \[\d+, (\d{1,9})\]"
+)
+_RESHAPED = re.compile(r"shape '\[((?:-?\d{1,9}, ){0,15}-?\d{1,9})\]' is invalid for input of size (\d{1,9})")
+
+
+def sizes_at_odds(message: str) -> tuple[int, int] | None:
+    """Return the sizes of two axes that do not fit, where that is what torch says."""
+    found = _AT_ODDS.search(message[:2000])
+    if found is None:
+        return None
+    one, other = (int(size) for size in found.groups() if size is not None)
+    return one, other
+
+
+def numbers_at_odds(message: str) -> tuple[int, ...]:
+    """Return what does not fit as numbers by which two such errors differ; nothing where torch says something else.
+
+    Of two axes the smaller first, since a sum may be written either way round; of a new shape how many numbers it has,
+    then how many there are.
+    """
+    if found := _RESHAPED.search(message[:2000]):
+        return math.prod(map(int, found[1].split(","))), int(found[2])
+    return tuple(sorted(sizes_at_odds(message) or ()))
 
 
 def describe_frame(frame: StackFrame) -> list[str]:

@@ -96,6 +96,8 @@ class Session:
         """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
+        self.users: set[str] = set()
+        """The required names in whose calls that was; all of them where nobody knows."""
         self.around: dict[str, int] = {}
         """What was asked for that may lead around what is excluded, with the line where it is known."""
         # What belongs to the running check.
@@ -527,8 +529,16 @@ class Session:
                 self.around.setdefault(name.removeprefix(uses.AROUND), line)
             elif not isinstance(request, messages.Load) or name == uses.CLOSED:
                 self._uses[name] = self._uses.get(name) or line
+                self._note_user(name)
         if closed and self.terms.forbid:
             self._uses.setdefault(uses.CLOSED, 0)
+            self._note_user(uses.CLOSED)
+
+    def _note_user(self, used: str) -> None:
+        required = set(self.terms.required)
+        # A helper of the check calls what the check has asked for.
+        users = {self.asked_of} & required or self.log.names & required
+        self.users |= required if used == uses.CLOSED or not users else users
 
     def _start(self) -> None:
         """Start a worker, and let it load the submission."""

@@ -12,7 +12,7 @@ import dis
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.catalogue.pack_code import FREE, Attributes
@@ -326,6 +326,15 @@ class Adaptation:
 
 
 @dataclass(frozen=True)
+class Convention:
+    """The form of a convention that holds, and what to say of an answer in another."""
+
+    form: str
+    others: Mapping[str, str]
+    """By form, the sentence."""
+
+
+@dataclass(frozen=True)
 class Terms:
     """What a submission of one kata gets: time, memory, what is given, what is forbidden."""
 
@@ -353,6 +362,8 @@ class Terms:
     attributes: Attributes = FREE
     """The names of parts of its classes that the learner did not choose."""
     adaptation: Adaptation | None = None
+    conventions: Mapping[str, Convention] = field(default_factory=dict)
+    """Those in which another form holds than the kata's first."""
 
     @property
     def depth(self) -> int:

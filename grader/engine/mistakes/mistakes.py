@@ -22,7 +22,7 @@ from grader.engine.mistakes.merge import DEFINITIONS, PythonFile, SourceChange, 
 from grader.errors import PackError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_NOTES = ("base", "costs", "idle", "unnamed")
+_NOTES = ("base", "convention", "costs", "idle", "unnamed")
 _NOTES_OF_SLOW_ANSWERS = ("base", "fails", "told_on")
 Notes = dict[str, Any]
 """What a topic says of a mistake besides its sentence and its edits, by keyword."""
@@ -53,6 +53,8 @@ class Mistake:
     """The one kind of device, `cpu` or `cuda`, on which its waste shows, where it does not show on all."""
     idle: str | None = None
     """What the kata is about and this answer does not compute, where that is so: it earns at most a third."""
+    convention: str | None = None
+    """Who teaches this, where it is right elsewhere: it costs no more than its most expensive check and a tenth."""
 
     def is_told_on(self, kind: str) -> bool:
         """Return whether what it wastes is expected to show on a kind of device; all accelerators are like cuda."""
@@ -222,6 +224,7 @@ def _mistake(
         fails=tuple(notes.get("fails", ())),
         told_on=notes.get("told_on"),
         idle=notes.get("idle"),
+        convention=notes.get("convention"),
     )
 
 

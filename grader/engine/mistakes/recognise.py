@@ -3,7 +3,8 @@
 Learners hold no mutants. Their pack holds fingerprints: for each mutant and each check that it fails, a few numbers per
 result, taken at one fixed seed. A result's fingerprint is its type, shape, dtype, what is not finite in it, and three
 projections on fixed directions; two results share it only when they are equal up to rounding. An exception's is its
-type, the shape of its message, and what was being called at the submission's line: any of them alone fits too many.
+type, the shape of its message, the sizes that do not fit, and what was being called at the submission's line: any of
+them alone fits too many.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import msgspec
 import torch
 
 from grader.engine.checks.describe import describe
+from grader.engine.checks.raised import numbers_at_odds
 from grader.engine.host.calls import State
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.host.objects import RemoteObject, state_of
@@ -58,6 +60,8 @@ class MutantSignatures(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
     checks: dict[str, list[Mark]] = {}
     idle: bool = False
     """Whether its author says that it leaves out what the kata is about."""
+    convention: bool = False
+    """Whether its author says that it is right where others teach."""
 
 
 class Fingerprints(msgspec.Struct, forbid_unknown_fields=True):
@@ -323,7 +327,10 @@ class _Marker:
             return self._tensor(value)
         if isinstance(value, SubmissionRaised):
             at = value.frames[-1].call[:80] if value.frames else ""
-            return {"raised": value.type_name[:80], "says": message_shape(value.message), "at": at}
+            mark = {"raised": value.type_name[:80], "says": message_shape(value.message), "at": at}
+            # A check draws the same sizes for all answers: others that do not fit are another mistake.
+            sizes = numbers_at_odds(value.message)
+            return {**mark, "sizes": list(sizes)} if sizes else mark
         if isinstance(value, bool) or value is None or isinstance(value, str):
             return {"v": value if not isinstance(value, str) else value[:80]}
         if isinstance(value, bytes):

@@ -45,6 +45,7 @@ def charge(
     unsure: Mapping[str, Collection[str]],
     idle: Container[str] = (),
     idle_checks: Container[RunCheck] = (),
+    conventions: Container[str] = (),
 ) -> dict[RunCheck, Outcome]:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
@@ -56,6 +57,7 @@ def charge(
         unsure: for each mistake the checks that it fails, with other numbers in other designs.
         idle: the mistakes that take no work.
         idle_checks: those that saw nothing but idle values; see `withhold_idle`.
+        conventions: the mistakes that are right elsewhere: one costs no more with all that is skipped because of it.
     """
     failed = [
         Failed(check, outcome, check.info.points)
@@ -75,7 +77,7 @@ def charge(
         more = 0 if all(failure.is_property for failure in wrong) else math.ceil(TENTH * most)
         dearest = max(failure.check.info.points for failure in wrong)
         _limit(wrong, dearest + more)
-        _limit(members, max(math.floor(HALF * most), dearest))
+        _limit(members, dearest + more if cause in conventions else max(math.floor(HALF * most), dearest))
     _limit([failure for failure in failed if failure.is_property], math.ceil(PROPERTY * most))
     charged = dict(outcomes)
     left = sum(outcome.points for outcome in outcomes.values())
@@ -110,17 +112,25 @@ def withhold_idle(
     return charged
 
 
-def withhold_excluded(outcomes: Outcomes, used: Sequence[str], advice: str) -> dict[RunCheck, Outcome]:
+def withhold_excluded(
+    outcomes: Outcomes, used: Sequence[str], users: set[str], advice: str
+) -> dict[RunCheck, Outcome]:
     """Take the points of checks that rest on the policy when something was used that the kata excludes.
 
     What they say of the numbers stays: a check that holds still passes, for no points. One that judges the uses fails,
     whether a later check brought the use to light or the refusal kept it from its question.
+
+    Args:
+        outcomes: the checks of a run.
+        used: what was used, with lines.
+        users: the names that the kata asks for and that used it: checks that ask for others alone lose nothing.
+        advice: what to write instead.
     """
     charged = dict(outcomes)
     for check, outcome in outcomes.items() if used else ():
-        if not outcome.ran.rests_on_policy:
-            continue
         status, lines, judged_uses = outcome.status, outcome.lines, outcome.ran.judged_uses
+        if not outcome.ran.rests_on_policy or not (judged_uses or outcome.ran.names & users):
+            continue
         if status == "pass" or (judged_uses and status == "skipped"):
             lines = policy_breach(used, advice)
             if judged_uses:

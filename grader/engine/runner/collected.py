@@ -6,7 +6,7 @@ import atexit
 import shutil
 import tempfile
 import types
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,12 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files, shim_in
+from grader.data_files import read_text
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
 from grader.engine.host.calls import Calls
 from grader.engine.host.script import Scripts
-from grader.engine.host.source import Adaptation, Source, Terms, read_source
+from grader.engine.host.source import Adaptation, Convention, Source, Terms, read_source
 from grader.engine.mistakes.load_reference import load_trusted
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
@@ -74,7 +75,18 @@ class Collected:
     @cached_property
     def fingerprints(self) -> Fingerprints:
         """What the kata's catalogued mistakes leave."""
-        return Fingerprints.load(self.kata.fingerprints)
+        prints = Fingerprints.load(self.kata.fingerprints)
+        if self.kata.turned:
+            # What is a mistake elsewhere may be what is right here.
+            prints.mutants = {
+                name: mutant for name, mutant in prints.mutants.items() if not mutant.convention
+            }
+            prints.pairs = {
+                pair: marks
+                for pair, marks in prints.pairs.items()
+                if prints.mutants.keys() >= set(pair.split("+"))
+            }
+        return prints
 
     def reference(self) -> types.ModuleType:
         """Return the reference, imported into this process.
@@ -82,14 +94,33 @@ class Collected:
         Raises:
             PackError: there is none.
         """
-        if self.kata.solution is None:
+        if self.kata.right is None:
             raise PackError(
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
-        return load_trusted(self.kata.solution, self.terms.given)
+        return load_trusted(self.kata.right, self.terms.given)
+
+    @cached_property
+    def other_forms(self) -> dict[str, tuple[str, str, str]]:
+        """By its sentence, what a form other than the chosen one is called as a mistake, its convention and name."""
+        return {
+            sentence: (f"{name}-{form}".replace("_", "-"), name, form)
+            for name, convention in self.terms.conventions.items()
+            for form, sentence in convention.others.items()
+        }
+
+    def _other_form(self, mistake: str) -> Mistake | None:
+        for sentence, (own, name, form) in self.other_forms.items():
+            path = self.kata.reference_in({**self.kata.turned, name: form}) if own == mistake else None
+            if path is not None:
+                text = read_text(path)
+                return Mistake(own, path, 1, sentence, text, text)
+        return None
 
     def catalogued(self, name: str) -> Mistake | None:
-        """Return a catalogued mistake; None: it is not known."""
+        """Return a catalogued mistake, or the reference in another form; None: it is not known."""
+        if (other := self._other_form(name.replace("_", "-"))) is not None:
+            return other
         # Read when a mistake is needed: a learner's install has none, and most runs name none.
         if not self._mistakes and self.kata.solution is not None:
             self._mistakes.update({mistake.name: mistake for mistake in mistakes(self.kata)})
@@ -189,7 +220,14 @@ def terms_for(kata: Kata) -> Terms:
         preload=kata.preload,
         attributes=kata.attributes,
         adaptation=_adaptation(kata, given) if kata.adapter is not None and given is not None else None,
+        conventions={name: _convention(kata.forms[name], form) for name, form in kata.turned.items()},
     )
+
+
+def _convention(forms: Mapping[str, str], form: str) -> Convention:
+    here = f"here it should be “{form}”: {forms[form]}"
+    others = {name: f"yours is “{name}”: {text}; {here}" for name, text in forms.items() if name != form}
+    return Convention(form, others)
 
 
 def _adaptation(kata: Kata, given: Path) -> Adaptation:

@@ -377,7 +377,7 @@ class KataRun:
         if name or self.marking:
             self._mark(outcomes)
         if name:
-            outcomes = self._recognised(outcomes)
+            outcomes = self._recognised(self._in_other_forms(outcomes))
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
         return dict(outcomes)
@@ -405,6 +405,14 @@ class KataRun:
         for check in unmarked:
             self._announce(check, "which mistake it is")
             self.left_behind[check.id] = self._marked(check)[1]
+
+    def _in_other_forms(self, outcomes: Outcomes) -> Outcomes:
+        """Name what has another form of a convention than the chosen one, which its check has seen."""
+        named = {}
+        for check, outcome in outcomes.items():
+            name, *_ = self.suite.other_forms.get(outcome.cause, ("",))
+            named[check] = replace(outcome, mistake=name, says=outcome.cause) if name else outcome
+        return named
 
     def _recognised(self, outcomes: Outcomes) -> dict[RunCheck, Outcome]:
         """Name mistakes by what was left behind; see `recognise`."""
@@ -532,14 +540,16 @@ class KataRun:
             unsure = {name: mistake.checks.keys() & set(prints.free) for name, mistake in known.items()}
             seen_idle = any(outcome.same_mistake == "idle" for outcome in outcomes.values())
             idle = {name for name, mistake in known.items() if mistake.idle or seen_idle}
+            conventions = {name for name, mistake in known.items() if mistake.convention}
+            conventions |= {name for name, *_ in suite.other_forms.values()}
             hidden = suite.kata.hidden_points if any(check.hidden for check in outcomes) else 0
             rest = {check: outcome for check, outcome in charged.items() if not check.timed}
             # No more is given back than the rest has earned, so that idle values have been looked at before.
-            charged |= charge(rest, suite.kata.points + hidden, unsure, idle, idle_checks)
+            charged |= charge(rest, suite.kata.points + hidden, unsure, idle, idle_checks, conventions)
         if any(outcome.ran.rests_on_policy for outcome in outcomes.values()):
             # After the last check: a use may come to light long after the check that rests on its absence.
             self.used.update(dict.fromkeys(session.forbidden_uses()))
-        return withhold_excluded(charged, list(self.used), suite.terms.advice)
+        return withhold_excluded(charged, list(self.used), session.users, suite.terms.advice)
 
     def _idle_checks(self, outcomes: Outcomes) -> dict[RunCheck, frozenset[str]]:
         """Return the checks that saw nothing but idle values, of names that were wrong elsewhere, with these names."""

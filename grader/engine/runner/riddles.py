@@ -15,7 +15,8 @@ import torch
 
 from grader.engine.checks.describe import is_tensor
 from grader.engine.checks.draw import axes_of
-from grader.engine.checks.text import WHOLE, clean
+from grader.engine.checks.raised import sizes_at_odds
+from grader.engine.checks.text import WHOLE, clean, listed
 from grader.engine.host.calls import CallRecord
 from grader.engine.host.errors import SubmissionRaised
 from grader.notebooks import placed
@@ -31,7 +32,7 @@ def _of_one_number(found: re.Match[str], line: str) -> str:
         return "torch.tensor([…]) is made of numbers; torch.stack([…]) makes one tensor of several"
     if used and hasattr(torch, used[1]):
         return f"math.{used[1]} takes one number; torch.{used[1]} takes a whole tensor"
-    return "Python's float, int, round, range and math take one number each, and this tensor holds several"
+    return "Python wants one number here, as float, round, range, math and indices of lists do: this tensor has several"
 
 
 def _of_sizes(found: re.Match[str], line: str) -> str:
@@ -115,7 +116,8 @@ RAISED: Mapping[str, Sentence] = {
     ),
     "^AttributeError: 'tuple' object": "this is a tuple of several values: take it apart first, as in a, b = …",
     r"must be Tensor, not (int|float)": (
-        "torch's functions take tensors, and this is one number: math has functions for it"
+        "torch's functions take tensors, and this is one number: torch.tensor(…) makes a tensor of it, and math has "
+        "functions of numbers"
     ),
     r"Module \[ModuleList\] is missing": "a ModuleList is a list: go through it and call each of its modules",
     r"before Module.__init__\(\) call": "super().__init__() has to come before this line",
@@ -138,32 +140,23 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
     return _named_sizes(text, call)
 
 
-_SIZES = re.compile(
-    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
-    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
-    r"|Expected size (\d+) but got size (\d+)"
-)
-
-
 def _named_sizes(text: str, call: CallRecord | None) -> str:
     """Say which axes of the arguments have the two sizes that do not fit; each has to be that of one axis alone.
 
     One size alone explains nothing: it may be that of something else, such as a number of heads.
     """
-    found = _SIZES.search(text)
-    if found is None or call is None:
+    sizes = sizes_at_odds(text)
+    if sizes is None or call is None:
         return ""
     names: dict[int, set[str]] = {}
     for value in (*call.args, *call.kwargs.values()):
         for name, size in (axes_of(value) or {}).items() if is_tensor(value) else ():
             names.setdefault(size, set()).add(name)
-    one, other = (int(size) for size in found.groups() if size is not None)
-    sizes = [
-        f"{size} is the size of {next(iter(names[size]))}"
-        for size in (one, other)
-        if len(names.get(size, ())) == 1
+    listed_sizes = [
+        f"{size} is the size of {next(iter(names[size]))}" for size in sizes if len(names.get(size, ())) == 1
     ]
-    return clean(", ".join(sizes), WHOLE) if len(sizes) == 2 and one != other else ""
+    both = len(listed_sizes) == 2 and len(set(sizes)) == 2
+    return clean(", ".join(listed_sizes), WHOLE) if both else ""
 
 
 @dataclass(frozen=True)

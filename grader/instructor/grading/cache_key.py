@@ -34,7 +34,7 @@ def kata_digest(kata: Kata) -> str:
         "speed checks": kata.speed_checks,
         "fingerprints": kata.fingerprints,
         "calibration": kata.calibration,
-        "solution": kata.solution,
+        "solution": kata.right,
         "hidden checks": kata.hidden_checks,
         **({"adapter": kata.adapter.file, "course's solution": kata.control} if kata.adapter else {}),
         **{f"support {path.name}": path for path in kata.support},

@@ -41,7 +41,7 @@ def notebook_text(kata: Kata) -> str:
         "and simple assignments are graded; scratch cells are not.",
     ]
     # With an id of its own: nbformat draws others at random, and the file would differ each time.
-    made: list[Any] = [library.v4.new_markdown_cell(read_text(kata.lesson), id=f"{kata.slug[:48]}-lesson")]
+    made: list[Any] = [library.v4.new_markdown_cell(kata.lesson_text(), id=f"{kata.slug[:48]}-lesson")]
     made.append(_cell(library.v4.new_markdown_cell, "\n\n".join(lead), kata, 0))
     made += [_cell(library.v4.new_code_cell, text, kata, place) for place, text in enumerate(cells, 1)]
     made.append(_cell(library.v4.new_code_cell, CHECK.format(kata.slug), kata, len(made)))

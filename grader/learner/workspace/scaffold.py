@@ -252,9 +252,12 @@ def _plan_adapted(kata: Kata, workspace: Workspace, notebook: bool | None) -> _P
             f"Type it again in the folder of your course's files, the one that {kata.answer} begins in.",
         )
     folder = workspace.kata_folder(kata)
-    lesson = read_bytes(kata.lesson)
-    shown = pictures(kata, lesson.decode("utf-8", "replace"))
-    contents = {folder / "README.md": lesson, **{folder / name: data for name, data in shown.items()}}
+    lesson = kata.lesson_text()
+    shown = pictures(kata, lesson)
+    contents = {
+        folder / "README.md": lesson.encode(),
+        **{folder / name: data for name, data in shown.items()},
+    }
     return _Plan(kata, submission, contents)
 
 
@@ -265,9 +268,9 @@ def _contents(kata: Kata, folder: Path, *, notebook: bool, blocks: bool = False)
         contents[folder / f"{kata.module}.ipynb"] = notebook_text(kata).encode("utf-8")
     else:
         contents[folder / f"{kata.module}.py"] = read_bytes(kata.stub)
-    lesson = read_bytes(kata.lesson)
-    contents[folder / "README.md"] = lesson
-    for name, data in pictures(kata, lesson.decode("utf-8", "replace")).items():
+    lesson = kata.lesson_text()
+    contents[folder / "README.md"] = lesson.encode()
+    for name, data in pictures(kata, lesson).items():
         contents[folder / name] = data
     for name, data in given_files(kata).items():
         # Blocks give earlier answers away, so they come only when they are wanted.

@@ -14,12 +14,14 @@ from grader.checks import (
     Expected,
     Part,
     check,
+    convention,
     expect,
     expect_gradients,
     expect_no_error,
     expect_raises,
     oracle,
     stand_in,
+    supposing_form,
     with_axes,
 )
 
@@ -29,7 +31,7 @@ X, BUCKETS, BIAS = "batch head time width", "query key", "head query key"
 # --- what is right ---
 
 
-def turned(x, positions=None, base=10000.0, angles="power"):
+def turned(x, positions=None, base=10000.0, angles="power", form=""):
     """Return x with its pairs turned; angles are never made in less than float32."""
     wide = torch.promote_types(torch.get_default_dtype(), torch.float32)
     T, D = x.shape[-2:]
@@ -43,17 +45,25 @@ def turned(x, positions=None, base=10000.0, angles="power"):
     else:
         angle = position * torch.exp(columns * (-math.log(base) / D))
     cosine, sine = (part.to(x.dtype) for part in (angle.cos(), angle.sin()))
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack((a * cosine - b * sine, a * sine + b * cosine), dim=-1).flatten(-2)
+    a, b = x.chunk(2, dim=-1) if form == "halves" else (x[..., 0::2], x[..., 1::2])
+    pair = a * cosine - b * sine, a * sine + b * cosine
+    return torch.cat(pair, dim=-1) if form == "halves" else torch.stack(pair, dim=-1).flatten(-2)
 
 
-def right(x, positions=None, base=10000.0):
+def right(x, positions=None, base=10000.0, form=""):
     """Return what `rotate` should, and how far three ways to make angles may be apart."""
     positions = None if positions is None else positions.cpu()
     ways = [
-        lambda x, way=way: turned(x, positions, base, way) for way in ("power", "division", "exponential")
+        lambda x, way=way: turned(x, positions, base, way, form) for way in ("power", "division", "exponential")
     ]
     return oracle(ways[0], x.cpu(), also=ways[1:])
+
+
+def expect_turned(submission, found, name, x, positions=None, base=10000.0):
+    """Compare what is rotated with the form that holds here."""
+    places = None if positions is None else positions.cpu()
+    with supposing_form(submission, "rotation", lambda form: turned(x.cpu(), places, base, form=form)):
+        expect(found, name, axes=X).close_to(right(x, positions, base, convention(submission, "rotation")))
 
 
 def borders(query_len, key_len, num_buckets=32, max_distance=128, bidirectional=True, offset=0):
@@ -128,7 +138,7 @@ def test_rotate_values(submission, draw):
     """
     for head, time, width in ((3, 5, 8), (3, 7, 4), (1, 66, 4)):
         x = draw.normal(batch=2, head=head, time=time, width=width)
-        expect(submission.rotate(x), "rotated", axes=X).close_to(right(x))
+        expect_turned(submission, submission.rotate(x), "rotated", x)
 
 
 @check(aspect="values", follows=test_rotate_shape)
@@ -139,9 +149,16 @@ def test_rotate_lengths(submission, draw):
     """
     x = draw.normal(batch=2, head=3, time=6, width=8)
     y = expect(submission.rotate(x), "rotated", axes=X).is_tensor(shape=tuple(x.shape)).actual
-    lengths = y.unflatten(-1, (4, 2)).square().sum(-1)
-    wanted = oracle(lambda x: turned(x).unflatten(-1, (4, 2)).square().sum(-1), x)
-    expect(lengths, "squared lengths of the pairs", axes="batch head time pair").close_to(wanted)
+    form = convention(submission, "rotation")
+
+    def lengths(y, form=form):
+        return (y.unflatten(-1, (2, 4)).mT if form == "halves" else y.unflatten(-1, (4, 2))).square().sum(-1)
+
+    wanted = oracle(lambda x: lengths(turned(x, form=form)), x)
+    with supposing_form(
+        submission, "rotation", lambda other: torch.allclose(lengths(y, other), lengths(x, other), rtol=1e-4)
+    ):
+        expect(lengths(y), "squared lengths of the pairs", axes="batch head time pair").close_to(wanted)
 
 
 @check(aspect="values", points=2, follows=test_rotate_values)
@@ -153,7 +170,7 @@ def test_rotate_positions(submission, draw):
     for positions in (torch.tensor([3, 0, 11, 7]), torch.tensor([9])):
         x = draw.normal(batch=2, head=3, time=len(positions), width=6)
         found = submission.rotate(x, positions=positions.to(draw.device))
-        expect(found, f"rotated, positions {positions.tolist()}", axes=X).close_to(right(x, positions))
+        expect_turned(submission, found, f"rotated, positions {positions.tolist()}", x, positions)
 
 
 @check(aspect="values", points=2, follows=test_rotate_positions)
@@ -173,7 +190,8 @@ def test_rotate_distance(submission, draw):
     expect(scores[1], "scores 30 positions further on", axes="batch head query key").same_as(
         scores[0], name="scores at the beginning"
     )
-    wanted = oracle(lambda q, k: turned(q) @ turned(k).mT, query, key)
+    form = convention(submission, "rotation")
+    wanted = oracle(lambda q, k: turned(q, form=form) @ turned(k, form=form).mT, query, key)
     expect(scores[0], "scores", axes="batch head query key").close_to(wanted)
 
 
@@ -185,9 +203,7 @@ def test_rotate_base(submission, draw):
     """
     x = draw.normal(batch=2, head=3, time=6, width=8)
     for base in (100.0, 500000.0):
-        expect(submission.rotate(x, base=base), f"rotated, base {base:g}", axes=X).close_to(
-            right(x, base=base)
-        )
+        expect_turned(submission, submission.rotate(x, base=base), f"rotated, base {base:g}", x, base=base)
 
 
 @check(aspect="errors")
@@ -209,7 +225,8 @@ def test_rotate_gradient(submission, draw):
     > gradients go back through it to x
     """
     x = draw.normal(batch=2, head=2, time=4, width=6, requires_grad=True)
-    expect_gradients(submission.rotate(x), {"x": x}, draw, oracle=turned)
+    form = convention(submission, "rotation")
+    expect_gradients(submission.rotate(x), {"x": x}, draw, oracle=lambda x: turned(x, form=form))
 
 
 @check(aspect="dtype", follows=test_rotate_positions)
@@ -225,9 +242,10 @@ def test_rotate_dtypes(submission, draw):
         cast = with_axes(x.to(dtype), *X.split())
         found = submission.rotate(cast, positions.to(draw.device))
         expect(found, f"rotated {str(dtype).removeprefix('torch.')}", axes=X).is_tensor(dtype=dtype)
-        wanted = right(cast, positions)
+        form = convention(submission, "rotation")
+        wanted = right(cast, positions, form=form)
         if dtype == torch.float64:  # angles in float32 are good enough
-            wanted = Expected(wanted.value, right(x, positions).tolerance, dtype)
+            wanted = Expected(wanted.value, right(x, positions, form=form).tolerance, dtype)
         expect(found, f"rotated {str(dtype).removeprefix('torch.')}", axes=X).close_to(wanted)
 
 
@@ -242,7 +260,8 @@ def test_rotate_promises(submission, draw):
     part = Part("rotate", {}, ["rotated"], [X], [torch.bfloat16], gradients=False)
     positions = torch.tensor([4, 2, 5, 1], device=draw.device)
     call = {"x": draw.normal(batch=2, head=3, time=4, width=6), "positions": positions}
-    part.expect(submission, turned, draw, [call])
+    form = convention(submission, "rotation")
+    part.expect(submission, lambda x, positions: turned(x, positions, form=form), draw, [call])
 
 
 # --- relative_buckets ---

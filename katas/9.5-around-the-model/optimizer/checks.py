@@ -9,6 +9,7 @@ import torch
 from grader.checks import (
     Expected,
     check,
+    convention,
     expect,
     expect_from_scratch,
     fail,
@@ -17,6 +18,7 @@ from grader.checks import (
     oracle,
     precondition,
     supposing,
+    supposing_form,
 )
 
 ROWS = "row column"
@@ -31,7 +33,7 @@ QUIET = {**SAID, "lr": 0.1, "weight_decay": 0.0}
 # --- what is right ---
 
 
-def adamw(value, *gradients, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+def adamw(value, *gradients, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, form=""):
     """Return the parameter after a step under each gradient; those that are None do not count."""
     first = second = torch.zeros_like(value)
     t = 0
@@ -41,6 +43,10 @@ def adamw(value, *gradients, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay
         t += 1
         first = betas[0] * first + (1 - betas[0]) * gradient
         second = betas[1] * second + (1 - betas[1]) * gradient**2
+        if form == "short":
+            update = (1 - betas[1] ** t) ** 0.5 / (1 - betas[0] ** t) * first / (second.sqrt() + eps)
+            value = (value - lr * update) * (1 - lr * weight_decay)
+            continue
         update = (first / (1 - betas[0] ** t)) / ((second / (1 - betas[1] ** t)).sqrt() + eps)
         value = value - lr * (update + weight_decay * value)
     return value
@@ -87,10 +93,21 @@ def expect_steps(submission, draw, steps, said="", **options):
     for given in gradients:
         found = made.step(given)
     for place, value in enumerate(values):
-        history = [given[place] for given in gradients]
-        wanted = oracle(lambda p, *g: adamw(p, *g, **options), value, *history)
         name = f"parameter {place} after {steps} step{'s' if steps > 1 else ''}{said}"
-        expect(found[place], name, axes=ROWS).close_to(wanted)
+        history = [given[place] for given in gradients]
+        expect_moved(submission, found[place], name, value, *history, **options)
+
+
+def expect_moved(submission, found, name, value, *gradients, tolerance=None, **options):
+    """Compare a parameter with what the form of AdamW that holds here makes of it."""
+    form = convention(submission, "adamw")
+
+    def moved(form):
+        return adamw(value.double(), *(gradient.double() for gradient in gradients), form=form, **options)
+
+    wanted = oracle(lambda p, *g: adamw(p, *g, form=form, **options), value, *gradients)
+    with supposing_form(submission, "adamw", moved):
+        expect(found, name, axes=ROWS).close_to(wanted, tolerance=tolerance)
 
 
 def clipper(submission, generator=False):
@@ -265,9 +282,8 @@ def test_first_step(submission, draw):
     found = made.step(gradients[0])
     made.step(gradients[1])  # by one step alone, moments that are fed wrongly cannot be told apart, nor named
     for place, value in enumerate(values):
-        wanted = oracle(lambda p, g: adamw(p, g, **options), value, gradients[0][place])
         name = f"parameter {place} after 1 step, betas {options['betas']}"
-        expect(found[place], name, axes=ROWS).close_to(wanted)
+        expect_moved(submission, found[place], name, value, gradients[0][place], **options)
 
 
 @check(aspect="values", points=2.5, follows=test_first_step, on_workers_word=WORD)
@@ -338,8 +354,10 @@ def test_defaults(submission, draw):
     for given in gradients:
         found = made.step(given)
     for place, value in enumerate(values):
-        wanted = oracle(adamw, value, *(given[place] for given in gradients))
-        expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted, tolerance=1e-8)
+        history = [given[place] for given in gradients]
+        expect_moved(
+            submission, found[place], f"parameter {place} after 4 steps", value, *history, tolerance=1e-8
+        )
 
 
 @check(aspect="arguments", follows=test_first_step, on_workers_word=WORD)
@@ -361,8 +379,7 @@ def test_late_gradient(submission, draw):
     expect(first[1], "parameter 1 after a step without a gradient", axes=ROWS).equals(values[1])
     for place, value in enumerate(values):
         history = [given[place] for given in gradients if given[place] is not None]
-        wanted = oracle(lambda p, *g: adamw(p, *g, **options), value, *history)
-        expect(found[place], f"parameter {place} after 4 steps", axes=ROWS).close_to(wanted)
+        expect_moved(submission, found[place], f"parameter {place} after 4 steps", value, *history, **options)
 
 
 @check(aspect="arguments", follows=test_decoupled, on_workers_word=WORD)
@@ -384,8 +401,8 @@ def test_groups(submission, draw):
         options = everywhere | {name: of for name, of in group.items() if name != "places"}
         for place in group["places"]:
             history = [given[place] for given in gradients]
-            wanted = oracle(lambda p, *g, options=options: adamw(p, *g, **options), values[place], *history)
-            expect(found[place], f"parameter {place} after 3 steps", axes=ROWS).close_to(wanted)
+            name = f"parameter {place} after 3 steps"
+            expect_moved(submission, found[place], name, values[place], *history, **options)
 
 
 @check(aspect="arguments", follows=test_first_step, on_workers_word=WORD)
@@ -400,9 +417,7 @@ def test_schedule(submission, draw):
     made.set_option("lr", 0.02)
     second = made.step([gradient])[0]
     with precondition("the first step must be right"):
-        expect(first, "parameter", axes=ROWS).close_to(
-            oracle(lambda p, g: adamw(p, g, **QUIET), value, gradient)
-        )
+        expect_moved(submission, first, "parameter", value, gradient, **QUIET)
     # Under one and the same gradient both moments stay what they are, once corrected.
     wanted = oracle(lambda p, g: p - 0.12 * g.sign(), value, gradient)
     expect(second, "parameter after a step of 0.1 and one of 0.02", axes=ROWS).close_to(
@@ -483,13 +498,18 @@ def test_dtypes(submission, draw):
         wide = draw.noncontiguous(draw.normal(a=2, b=1, c=3).to(dtype))
         made = bench(submission, [value, wide], **{**QUIET, "lr": 0.125})
         found = made.step([torch.full_like(value, 4.0), torch.full_like(wide, -2.0)])
-        for place, (one, sign) in enumerate(((value, -1), (wide, 1))):
+        for place, (one, slope) in enumerate(((value, 4.0), (wide, -2.0))):
             name = f"parameter {place}, {str(dtype).removeprefix('torch.')}"
             expect(found[place], name).is_tensor(shape=tuple(one.shape), dtype=dtype)
-            wanted = Expected(
-                one.cpu().double() + sign * 0.125, 1e-8 if dtype == torch.float64 else 0.03, dtype
-            )
-            expect(found[place], name).close_to(wanted)
+
+            def moved(form, start=one, slope=slope):
+                start = start.cpu().double()
+                return adamw(start, torch.full_like(start, slope), **{**QUIET, "lr": 0.125}, form=form)
+
+            value = moved(convention(submission, "adamw"))
+            wanted = Expected(value, 1e-8 if dtype == torch.float64 else 0.03, dtype)
+            with supposing_form(submission, "adamw", moved):
+                expect(found[place], name).close_to(wanted)
 
 
 # --- warmup_cosine ---

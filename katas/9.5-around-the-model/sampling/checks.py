@@ -10,12 +10,14 @@ from torch.nn.functional import one_hot
 from grader.checks import (
     Part,
     check,
+    convention,
     expect,
     expect_unchanged,
     fail,
     oracle,
     same_tensors,
     supposing,
+    supposing_form,
     with_axes,
 )
 
@@ -438,8 +440,12 @@ def test_top_p_small(submission, draw):
         found = expect(submission.top_p(logits, 0.5), "top_p of equal logits").is_tensor(shape=(1, token))
         kept.append((int(found.actual.isfinite().sum()), token))
     # A half may become a little less where probabilities are taken from logarithms: once it must be met.
-    if all(number > token / 2 for number, token in kept):
-        said = ", ".join(f"{number} of {token}" for number, token in kept)
+    said = ", ".join(f"{number} of {token}" for number, token in kept)
+    if convention(submission, "top_p") == "past":
+        with supposing_form(submission, "top_p", lambda other: True):
+            if all(number <= token / 2 for number, token in kept):
+                fail(f"one too few  top_p with p=0.5 keeps {said} equally likely tokens; want one more than half")
+    elif all(number > token / 2 for number, token in kept):
         fail(f"one too many  top_p with p=0.5 keeps {said} equally likely tokens; want half of them")
 
 

@@ -10,6 +10,7 @@ mistake(
         "x[..., 0::2], x[..., 1::2] -> x.chunk(2, dim=-1)",
         "torch.stack(turned, dim=-1).flatten(-2) -> torch.cat(turned, dim=-1)",
     ],
+    convention="Hugging Face's LLaMA and UvA pair halves",
 )
 
 mistake(

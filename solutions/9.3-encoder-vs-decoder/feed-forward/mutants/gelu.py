@@ -32,7 +32,11 @@ def gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x * math.sqrt(2.0)))
 
 
-@mistake("gelu-tanh", "your gelu is the approximation with tanh; the exact one should take torch.erf")
+@mistake(
+    "gelu-tanh",
+    "your gelu is the approximation with tanh; the exact one should take torch.erf",
+    convention="GPT-2 and UvA take it",
+)
 def gelu(x):
     return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)))
 

@@ -50,8 +50,8 @@ mistake(
 )
 
 mistake(
-    "float32-result",
-    "your result is float32 whatever x is; cast it back to the dtype of x",
+    "computed-in-float32",
+    "your norm is computed in float32 whatever x is, so float64 loses half of its digits; compute float64 in float64",
     LayerNorm="x - x.mean(dim=-1, keepdim=True) -> x.float() - x.float().mean(dim=-1, keepdim=True)",
 )
 

@@ -7,6 +7,7 @@ A softmax over nothing but -inf is 0/0. Such a query gets zero weights and a zer
 @mistake(
     "blind-query-nan",
     "your softmax gives NaN to a query that may attend to nothing; the weights and output of such a query should be 0",
+    convention="most courses leave it open",
 )
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -37,6 +38,33 @@ mistake(
         - weights = weights.masked_fill(blind, 0.0)
         + weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
     """,
+    convention="most courses leave it open",
+)
+
+mistake(
+    "module-blind-query-nan",
+    "your module's query that may attend to nothing is NaN, as a softmax over nothing but -inf is 0/0",
+    MultiHeadAttention="""
+        - heads, _ = scaled_dot_product_attention(q, k, v, mask)  # [B, H, T, d]
+        + scores = q @ k.mT / math.sqrt(q.size(-1))
+        + if mask is not None:
+        +     scores = scores.masked_fill(~mask, float("-inf"))
+        + heads = scores.softmax(dim=-1) @ v
+    """,
+    convention="most courses leave it open",
+)
+
+mistake(
+    "module-blind-query-uniform",
+    "your module's query that may attend to nothing gets a finite fill, so it looks at everything equally",
+    MultiHeadAttention="""
+        - heads, _ = scaled_dot_product_attention(q, k, v, mask)  # [B, H, T, d]
+        + scores = q @ k.mT / math.sqrt(q.size(-1))
+        + if mask is not None:
+        +     scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        + heads = scores.softmax(dim=-1) @ v
+    """,
+    convention="most courses leave it open",
 )
 
 

@@ -124,6 +124,27 @@ def bidirectional_mask(seq_len, *, device=None):
     return torch.zeros(seq_len, seq_len, dtype=torch.bool, device=device)
 
 
+mistake(
+    "true-blocks",
+    "your masks are True where attention is forbidden, as torch's own modules have it; True should mean “may look”",
+    bidirectional_mask="torch.ones -> torch.zeros",
+    causal_mask="key <= query -> key > query",
+    padding_mask="tokens != pad_id -> tokens == pad_id",
+    combine_masks="allowed & mask -> allowed | mask",
+    additive_mask="~mask -> mask",
+    convention="torch's modules and 11-785 block where True is",
+    costs="every mask is turned round",
+)
+
+mistake(
+    "true-blocks-where-made",
+    "your causal and padding masks are True where attention is forbidden; True should mean “may look”",
+    causal_mask="key <= query -> key > query",
+    padding_mask="tokens != pad_id -> tokens == pad_id",
+    convention="torch's modules and 11-785 block where True is",
+)
+
+
 @mistake(
     "bidirectional-one-row",
     "your bidirectional mask is a single row; each query should have one of its own, [T, T]",

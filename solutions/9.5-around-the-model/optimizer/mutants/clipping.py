@@ -69,6 +69,7 @@ mistake(
     "epsilon-in-the-factor",
     "your factor divides by the norm plus an epsilon, so short gradients end shorter than max_norm; divide by the norm",
     clip_gradients="max_norm / norm -> max_norm / (norm + 1e-6)",
+    convention="torch and CS336 add 1e-6",
 )
 
 mistake(

@@ -41,6 +41,21 @@ mistake(
         + parameter.sub_(lr * (first / (1 - beta1**t)) / size)
         + parameter.mul_(1 - lr * group["weight_decay"])
     """,
+    convention="CS224N and 11-711 decay after the step, as Kingma and Ba's short form is extended",
+)
+
+mistake(
+    "short-form",
+    "your AdamW is the short form, with eps before the correction and decay after the step; use the long one here",
+    AdamW="""
+        - size = (second / (1 - beta2**t)).sqrt() + group["eps"]
+        - parameter.mul_(1 - lr * group["weight_decay"])
+        - parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+        + size = (second.sqrt() + group["eps"]) / (1 - beta2**t) ** 0.5
+        + parameter.sub_(lr * (first / (1 - beta1**t)) / size)
+        + parameter.mul_(1 - lr * group["weight_decay"])
+    """,
+    convention="CS336, CS224N and 11-711 teach it",
 )
 
 mistake(

@@ -144,6 +144,7 @@ mistake(
         + size = (second.sqrt() + group["eps"]) / (1 - beta2**t) ** 0.5
     """,
     costs="every step is made of both moments, and hardly any value of one is right without them",
+    convention="Kingma and Ba's short form leaves eps uncorrected",
 )
 
 mistake(

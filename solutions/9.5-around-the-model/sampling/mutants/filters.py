@@ -108,6 +108,13 @@ mistake(
 )
 
 mistake(
+    "exact-p-passed",
+    "your top_p goes on where the sum is exactly p, as Hugging Face's does; it should stop as soon as p is reached",
+    top_p="before >= p -> before > p",
+    convention="Hugging Face keeps the token after an exact p",
+)
+
+mistake(
     "one-token-more",
     "your top_p keeps one token more than those that reach p; it should stop at the token with which p is reached",
     top_p="""
