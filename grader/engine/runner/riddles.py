@@ -16,7 +16,7 @@ import torch
 from grader.engine.checks.describe import is_tensor
 from grader.engine.checks.draw import axes_of
 from grader.engine.checks.raised import sizes_at_odds
-from grader.engine.checks.text import WHOLE, clean, listed
+from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord
 from grader.engine.host.errors import SubmissionRaised
 from grader.notebooks import placed
@@ -132,7 +132,7 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
     given = (*call.args, *call.kwargs.values()) if call is not None else ()
     # Of two axes .T exchanges both, as is intended.
     deep = any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in given)
-    if deep and _SIZES.search(text) is not None and re.search(r"\.T\b", line):
+    if deep and sizes_at_odds(text) is not None and re.search(r"\.T\b", line):
         return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:
