@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         AnswerMark,
         Assign,
         Event,
+        Provenance,
         Release,
         Thread,
         active_releases,

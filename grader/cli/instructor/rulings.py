@@ -292,6 +292,7 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
       kata gradebook take ada masks masks_final_v3.py --comment "she asked by mail"
     """
     from grader.cli.progress import watching
+    from grader.instructor.gradebook.events import Provenance
     from grader.instructor.gradebook.resolve import resolve_kata
     from grader.instructor.grading.take_files import TakenFile
     from grader.instructor.grading.take_files import take as taken
@@ -300,7 +301,7 @@ def take(book: Gradebook, learner: str, id_: str, file: str, by: By) -> None:
     if not name.strip("/. "):
         raise UsageError("The file's name is empty.")
     slug = resolve_kata(book, id_)
-    number = taken(book, [TakenFile(learner, slug, name)], watching=watching, **by)
+    number = taken(book, [TakenFile(learner, slug, name)], Provenance(**by), watching=watching)
     row = next(iter(book.rows(katas=[slug], learners=[learner])))
     print_decision(number, f"{learner}, {slug}: {name} is the answer, {row.score:g}/{row.max_score:g} points")
 

@@ -118,9 +118,8 @@ class Session:
         self._seed, self._check, self._began = 0, 0, 0.0
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
-        self._alike = False
+        self._alike = self._answering = False
         self._loans = CallbackRegistry()
-        self._answering = False
         # What belongs to the live worker.
         self._open = False
         """Whether what the kata excludes is there, for names that may use it."""

@@ -21,6 +21,7 @@ from grader.api import (
     EngineError,
     Gradebook,
     KataError,
+    Provenance,
     TakenFile,
     UsageError,
     frames,
@@ -196,9 +197,8 @@ def main() -> None:
 
     try:
         with place.open() as book:
-            number = take(
-                book, wanted, comment="as proposed", author=author, watching=watching, queued=queued
-            )
+            made = Provenance(author=author, comment="as proposed")
+            number = take(book, wanted, made, watching=watching, queued=queued)
         answer(TakeProgress(len(wanted), number=number))
     except KataError as error:
         answer(TakeProgress(trouble=error.message, hint=error.hint))

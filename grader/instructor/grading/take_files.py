@@ -47,9 +47,8 @@ class _Found(NamedTuple):
 def take(
     book: Gradebook,
     wanted: Sequence[TakenFile],
+    made: Provenance,
     *,
-    comment: str,
-    author: str,
     watching: Watching = lambda _count, _where: nullcontext(lambda *_: None),
     queued: Callable[[str], None] | None = None,
 ) -> int:
@@ -60,8 +59,7 @@ def take(
     Args:
         book: what they are graded into.
         wanted: the files.
-        comment: why.
-        author: whose decision it is.
+        made: whose decision it is, and why.
         watching: what to call after each.
         queued: called again and again with whose run it is that has to end first. Nothing is decided before.
 
@@ -78,14 +76,13 @@ def take(
         _prepare(book, run)
     while queued is not None and (busy := book.busy()):
         queued(busy)
-    made = Provenance(author=author, comment=comment)
     takes = [Take(learner=file.learner, kata=file.kata, file=file.file, made=made) for file in wanted]
     number = book.decide(takes[0]) if len(takes) == 1 else book.decide_together(takes)
     try:
         _grade(book, found, watching)
     except BaseException:  # Ctrl-C as well
         # A decision without a grading would hide the file: it would be the answer, and have no mark.
-        book.undo(number, author=author, comment="it could not be graded")
+        book.undo(number, author=made.author, comment="it could not be graded")
         raise
     return number
 
