@@ -209,7 +209,7 @@ def test_a_pager_gets_colours_where_it_shows_them(
 
 
 def test_code_on_a_terminal_has_the_lines_of_its_file(folder: Path) -> None:
-    text = screen([str(KATA), "show", "masks", "--stub"], folder, b"", "")
+    text = screen([str(KATA), "show", "masks", "--stub"], folder, b"", "", PAGER="cat")
     stub = ROOT / "katas" / "9.3-encoder-vs-decoder" / "masks" / "masks.py"
     assert max(map(len, stub.read_text().splitlines())) > 80
     assert [line.rstrip() for line in text.splitlines()] == stub.read_text().splitlines()
