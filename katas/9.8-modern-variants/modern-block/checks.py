@@ -228,8 +228,8 @@ def attention_slips(module, x, d_model=D, num_heads=H, num_kv_heads=G):
         ),
         "your scores are not divided by the root of a head's width": lambda: by(width=1),
         "your scores are divided by a head's width; divide by its root": lambda: by(width=d * d),
-        "your attention has no causal mask, so every position sees those after it; "
-        "each should see only itself and those before": lambda: by(
+        "your attention has no causal mask, so each position sees those after it; "
+        "it should see only itself and those before": lambda: by(
             mask=torch.zeros(time, time, dtype=torch.bool)
         ),
         "your mask lets every position see the next one; it should end at the position itself": lambda: by(
@@ -789,8 +789,8 @@ def test_causal(submission, draw):
         return depends_in_pieces(single, x[..., :4], (5,)) == every.tril().int().tolist()
 
     patterns = {
-        "your attention has no causal mask, so every position sees those after it; "
-        "each should see only itself and those before": lambda: (
+        "your attention has no causal mask, so each position sees those after it; "
+        "it should see only itself and those before": lambda: (
             torch.equal(touched, every) and not one_head_is_causal()
         ),
         "your heads are not put side by side again; move the axis of heads after that of time first": lambda: (

@@ -29,7 +29,7 @@ def training_log():
 
 @mistake(
     "one-seed-for-two-base-runs",
-    "two of your base runs have one seed, so they show nothing of what chance does; each should have its own",
+    "your two base runs have one seed, so they show nothing of what chance does; each should have its own",
 )
 def training_log():
     return LOG.replace("base-2,2,", "base-2,1,")

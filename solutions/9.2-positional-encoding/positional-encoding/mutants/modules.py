@@ -27,8 +27,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "buffer-never-read",
-    "your module adds a plain attribute and never reads its buffer, so it does not move with the module; it should "
-    "read the buffer",
+    "your module adds a plain attribute, which does not move with the module; it should read its buffer",
 )
 class SinusoidalPositionalEncoding:
     def __init__(self, d_model, max_len):

@@ -181,8 +181,7 @@ mistake(
 
 mistake(
     "second-corrected-after-the-root",
-    "your second moment is corrected after its root, so its steps are too small at first; divide it by 1 - beta2 ** t "
-    "and take the root then",
+    "your second moment is corrected after its root, so steps are too small at first; correct it before the root",
     AdamW="(second / (1 - beta2**t)).sqrt() -> second.sqrt() / (1 - beta2**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )

@@ -116,8 +116,8 @@ mistake(
 
 mistake(
     "no-mask",
-    "your attention has no causal mask, so every position sees those after it; "
-    "each should see only itself and those before",
+    "your attention has no causal mask, so each position sees those after it; "
+    "it should see only itself and those before",
     GroupedQueryAttention="values, mask -> values",
 )
 
