@@ -96,8 +96,7 @@ class Session:
         """Those that did not the second time either: nobody waits for them once more."""
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
-        self.users: set[str] = set()
-        """The required names in whose calls that was; all of them where nobody knows."""
+        self.users: set[str] = set()  # the required names in whose calls that was; all where nobody knows
         self.around: dict[str, int] = {}
         """What was asked for that may lead around what is excluded, with the line where it is known."""
         # What belongs to the running check.

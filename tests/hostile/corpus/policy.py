@@ -183,6 +183,7 @@ class LayerNorm(nn.Module):
 
 kata = "masked-attention"
 words = ["torch's own attention_23 is excluded"]
+earns = ["test_indivisible", "test_modes", "test_parameters", "test_without_bias"]
 """
 
 from functorch import torch
