@@ -480,7 +480,7 @@ def test_a_mended_check_is_graded_from_the_gradebook_alone(kata: Run, week: Any,
     assert marks(kata) == before
 
     ran = kata("regrade", "-j", "1", "--only", "bob")
-    assert "1 hand-ins, 1 changed" in ran.out
+    assert "1 hand-in, 1 changed" in ran.out
     # Our own answer fails the check as well: it counts for nobody.
     assert marks(kata)["bob", "insertion-sort"] == ("pass", 4.0)
     assert marks(kata)["ada", "insertion-sort"] == ("pass", 5.0)

@@ -360,7 +360,7 @@ def regrade(dry_run: bool, json_file: str | None, options: GradingOptions) -> in
                     f"{moved} marks have changed, with lateness and decisions counted in.", soft_wrap=True
                 )
             outcome = f"{len(changed)} changed; next  kata gradebook show{same_book()}"
-        out.print(f"{tally.total} hand-ins, {outcome}", soft_wrap=True)
+        out.print(f"{counted(tally.total, 'hand-in')}, {outcome}", soft_wrap=True)
         if json_file is not None:
             _write(changed, own, json_file)
         note_ungraded(book)
