@@ -528,7 +528,8 @@ def _look_at_files(kata: Kata, verdict: Verdict) -> None:
         for form in forms:
             if kata.reference_in({name: form}) is None:
                 verdict.find(
-                    "forms", f"forms/{name}_{form}.py is missing: the reference where that form holds"
+                    "forms",
+                    f"forms/{name}_{form}.py is missing: what the reference has where that form holds",
                 )
 
 

@@ -166,20 +166,20 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         chosen = self.conventions | (self.adapter.table.conventions if self.adapter is not None else {})
         return {name: form for name, form in chosen.items() if form != next(iter(self.forms[name]))}
 
-    @property
-    def right(self) -> Path | None:
-        """The reference in the forms that hold here."""
-        return self.reference_in(self.turned)
+    def form_files(self, turned: Mapping[str, str]) -> dict[str, Path | None]:
+        """Return, by name, the files with what these forms have in place of functions of the reference.
 
-    def reference_in(self, turned: Mapping[str, str]) -> Path | None:
+        A first form has none; None stands for one that this install does not have.
+        """
+        names = [f"{name}_{form}.py" for name, form in turned.items() if form != next(iter(self.forms[name]))]
+        return {name: self._beside_solution(f"forms/{name}") for name in names}
+
+    def reference_in(self, turned: Mapping[str, str]) -> str | None:
         """Return the reference in which these conventions have these forms, and the others their first."""
-        parts = [f"{name}_{form}" for name, form in turned.items() if form != next(iter(self.forms[name]))]
-        return self._beside_solution(f"forms/{'_'.join(parts)}.py") if parts else self.solution
-
-    @property
-    def control(self) -> Path | None:
-        """A right answer as it would be handed in: the reference, or the course's own."""
-        return self.right if self.adapter is None else self.adapter.reference
+        # A later definition takes the place of an earlier one, also for those that call it.
+        files = [self.solution, *self.form_files(turned).values()]
+        texts = [read_text(file) for file in files if file is not None]
+        return "\n\n".join(texts) if len(texts) == len(files) else None
 
     @property
     def hidden_checks(self) -> Path | None:

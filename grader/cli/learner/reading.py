@@ -196,8 +196,10 @@ def solution(id_: str | None, give_up: bool, block: bool, as_json: bool) -> None
         return
     if remark:
         note(remark)
-    code = [rendered_python(source)] if source is not None else []
-    print_rendered(*code, *([rendered_markdown(reflections)] if reflections is not None else []), paged=True)
+    parts = [rendered_python(source)] if source is not None else []
+    if reflections is not None:
+        parts.append(rendered_markdown(reflections))
+    print_rendered(*parts, paged=True)
 
 
 def _show_block(

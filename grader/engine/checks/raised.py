@@ -119,9 +119,8 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])
     hints = [clean(error.hint, WHOLE)] if error.hint else [_HINTS[words] for words in _HINTS if words in text]
-    if (
-        error.type_name == "UnicodeDecodeError" and error.frames
-    ):  # of bytes that it reads, and not of the file itself
+    # With a line it is about bytes that the submission reads, and not about its own file.
+    if error.type_name == "UnicodeDecodeError" and error.frames:
         hints = []
     # Python only sees a syntax error there.
     if error.frames and error.frames[-1].text.startswith(("<<<<<<<", "=======", ">>>>>>>")):

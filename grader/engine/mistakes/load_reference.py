@@ -6,7 +6,6 @@ Whether what a mistake changes still depends on its input: to imitate a function
 from __future__ import annotations
 
 import functools
-import importlib.util
 import sys
 import types
 from collections import Counter, defaultdict
@@ -22,25 +21,23 @@ from grader.engine.mistakes.mistakes import Mistake
 
 
 @cache
-def load_trusted(file: Path, given: Path | None) -> types.ModuleType:
+def load_reference(file: Path, text: str, given: Path | None) -> types.ModuleType:
     """Return the module of a reference; `given` is the folder of what its kata gives."""
-    spec = importlib.util.spec_from_file_location(f"_reference_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with _importable(given):
-        spec.loader.exec_module(module)
-    return module
+    return _load(f"_reference_{file.stem}", file, text, given)
 
 
 def load_mistake(mistake: Mistake, given: Path | None) -> types.ModuleType:
     """Return the module of a catalogued mistake, anew: its author's code, as trusted as the reference it is made of."""
-    file = mistake.source.path
-    module = types.ModuleType(f"_mistake_{mistake.name}")
+    return _load(f"_mistake_{mistake.name}", mistake.source.path, mistake.text, given)
+
+
+def _load(name: str, file: Path, text: str, given: Path | None) -> types.ModuleType:
+    """Return a module of this text, anew; its lines are those of `file`."""
+    module = types.ModuleType(name)
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # dataclasses look there for the module of a class
     with _importable(given):
-        exec(compile(mistake.text, str(file), "exec"), module.__dict__)
+        exec(compile(text, str(file), "exec"), module.__dict__)
     return module
 
 

@@ -16,13 +16,12 @@ import pytest
 
 from grader.catalogue import Kata
 from grader.catalogue.given import blocks_in, given_files, shim_in
-from grader.data_files import read_text
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.stand_ins import stand_ins_of
 from grader.engine.host.calls import Calls
 from grader.engine.host.script import Scripts
-from grader.engine.host.source import Adaptation, Convention, Source, Terms, read_source
-from grader.engine.mistakes.load_reference import load_trusted
+from grader.engine.host.source import Adaptation, Convention, Source, Terms, read_source, source_of
+from grader.engine.mistakes.load_reference import load_reference
 from grader.engine.mistakes.mistakes import Mistake, mistakes
 from grader.engine.mistakes.recognise import Fingerprints
 from grader.engine.runner.outcome import Outcome, RunCheck
@@ -94,11 +93,28 @@ class Collected:
         Raises:
             PackError: there is none.
         """
-        if self.kata.right is None:
+        if self._text is None or self.kata.solution is None:
             raise PackError(
                 f"{self.kata.slug}: there is no reference in this install, and a check asks for one."
             )
-        return load_trusted(self.kata.right, self.terms.given)
+        return load_reference(self.kata.solution, self._text, self.terms.given)
+
+    @cached_property
+    def _text(self) -> str | None:
+        return self.kata.reference_in(self.kata.turned)
+
+    def control(self) -> Source | None:
+        """Return a right answer as it would be handed in: the reference in the forms that hold here, or the course's.
+
+        Raises:
+            Unreadable: it cannot be read.
+        """
+        kata, depth = self.kata, self.terms.depth
+        if kata.adapter is not None:
+            return read_source(kata.adapter.reference, depth) if kata.adapter.reference is not None else None
+        if self._text is None or kata.solution is None:
+            return None
+        return source_of(kata.solution.absolute(), self._text.encode(), depth)
 
     @cached_property
     def other_forms(self) -> dict[str, tuple[str, str, str]]:
@@ -109,18 +125,13 @@ class Collected:
             for form, sentence in convention.others.items()
         }
 
-    def _other_form(self, mistake: str) -> Mistake | None:
-        for sentence, (own, name, form) in self.other_forms.items():
-            path = self.kata.reference_in({**self.kata.turned, name: form}) if own == mistake else None
-            if path is not None:
-                text = read_text(path)
-                return Mistake(own, path, 1, sentence, text, text)
-        return None
-
     def catalogued(self, name: str) -> Mistake | None:
         """Return a catalogued mistake, or the reference in another form; None: it is not known."""
-        if (other := self._other_form(name.replace("_", "-"))) is not None:
-            return other
+        kata = self.kata
+        for sentence, (own, convention, form) in self.other_forms.items():
+            if own == name.replace("_", "-") and kata.solution is not None:
+                text = kata.reference_in({**kata.turned, convention: form})
+                return Mistake(own, kata.solution, 1, sentence, text, text) if text is not None else None
         # Read when a mistake is needed: a learner's install has none, and most runs name none.
         if not self._mistakes and self.kata.solution is not None:
             self._mistakes.update({mistake.name: mistake for mistake in mistakes(self.kata)})

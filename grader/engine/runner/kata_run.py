@@ -16,7 +16,6 @@ from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
 from grader.engine.host.launcher import Launcher
 from grader.engine.host.session import Session
-from grader.engine.host.source import read_source
 from grader.engine.mistakes.load_reference import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
@@ -355,10 +354,9 @@ class KataRun:
     def _model(self) -> WorkerBackend | None:
         """The reference in a worker of its own; None where there is none to compare with."""
         suite, config, submission = self.suite, self.config, self.backend.session.source
-        solution = suite.kata.control
-        if config.look or solution in (None, submission.path):
+        source = None if config.look else suite.control()
+        if source is None or (source.path == submission.path and not suite.kata.turned):
             return None
-        source = read_source(solution, suite.terms.depth)
         session = Session(self.launcher, source, suite.terms, device=config.device, tell=config.tell)
         return WorkerBackend(session, config.timeout_s, self.backend.wording)
 

@@ -252,7 +252,7 @@ def suites_of(
         PackError: checks cannot be collected.
     """
     for kata in katas if hidden else ():
-        if kata.adapter is not None and kata.control is None:
+        if kata.adapter is not None and kata.adapter.reference is None:
             raise no_solution(kata.adapter)
     # By file: pytest gives items back with their path, and says nothing of katas.
     files: dict[Path, Kata] = {}

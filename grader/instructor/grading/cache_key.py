@@ -34,9 +34,14 @@ def kata_digest(kata: Kata) -> str:
         "speed checks": kata.speed_checks,
         "fingerprints": kata.fingerprints,
         "calibration": kata.calibration,
-        "solution": kata.right,
+        "solution": kata.solution,
+        **{f"form {name}": path for name, path in kata.form_files(kata.turned).items()},
         "hidden checks": kata.hidden_checks,
-        **({"adapter": kata.adapter.file, "course's solution": kata.control} if kata.adapter else {}),
+        **(
+            {"adapter": kata.adapter.file, "course's solution": kata.adapter.reference}
+            if kata.adapter
+            else {}
+        ),
         **{f"support {path.name}": path for path in kata.support},
         # A hand-in that has these is told so, whichever kata they are given to.
         **{f"blocks {place}": path for place, path in enumerate(blocks_in(kata.unit.pack))},

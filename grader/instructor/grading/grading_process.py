@@ -141,10 +141,10 @@ def grade(task: Task, suite: Suite, launcher: Launcher, options: RunConfig) -> K
     if task.bundle is None:
         return suite.without("missing" if task.status == "missing" else "error", task.message or "", options)
     files, folder = task.bundle.files, None
-    if task.control and suite.kata.control is not None:  # by the same way, copies and all
-        root = suite.kata.root_of(suite.kata.control)
-        every = root.rglob("*.py") if suite.kata.adapter is not None else [suite.kata.control]
+    if task.control and (control := suite.control()) is not None:  # by the same way, copies and all
+        root, every = control.root, control.root.rglob("*.py") if suite.kata.adapter is not None else ()
         files = {str(path.relative_to(root)): path.read_bytes() for path in every}
+        files |= {str(control.path.relative_to(root)): control.data}
     try:
         folder = Path(tempfile.mkdtemp(prefix="kata-submission-"))
         folder.chmod(0o755)  # a worker may run as a user of its own

@@ -1,30 +1,3 @@
-"""AdamW, clipping, warm-up: what happens between a gradient and a step.
-
-References: Loshchilov and Hutter 2017 (arXiv:1711.05101); Kingma and Ba 2014 (arXiv:1412.6980); Pascanu et al. 2012
-(arXiv:1211.5063).
-"""
-
-from __future__ import annotations
-
-import math
-from collections.abc import Iterable
-
-import torch
-
-
-def clip_gradients(parameters: Iterable[torch.nn.Parameter], max_norm: float) -> float:
-    """Scale all gradients by one factor, so that their common norm is at most max_norm."""
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    if not gradients:
-        return 0.0
-    # In float64: squares of float16 numbers soon overflow.
-    norm = torch.stack([gradient.double().norm() for gradient in gradients]).norm().item()
-    if norm > max_norm:
-        for gradient in gradients:
-            gradient.mul_(max_norm / norm)
-    return norm
-
-
 class AdamW(torch.optim.Optimizer):
     """Adam in its short form, with decoupled weight decay after the step."""
 
@@ -58,14 +31,4 @@ class AdamW(torch.optim.Optimizer):
                 rate = lr * math.sqrt(1 - beta2**t) / (1 - beta1**t)
                 parameter.sub_(rate * first / (second.sqrt() + group["eps"]))
                 parameter.mul_(1 - lr * group["weight_decay"])
-
-
-def warmup_cosine(step: int, *, warmup: int, total: int, peak: float, floor: float = 0.0) -> float:
-    """Return the learning rate at a step."""
-    if step < warmup:
-        return peak * step / warmup
-    if step >= total:
-        return float(floor)
-    share = (step - warmup) / (total - warmup)
-    return floor + (peak - floor) * (1 + math.cos(math.pi * share)) / 2
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
