@@ -36,7 +36,7 @@ def core_times(cores: Collection[int] | None = None) -> dict[int, CoreTime]:
     found: dict[int, CoreTime] = {}
     with contextlib.suppress(OSError, ValueError, IndexError):
         second = os.sysconf("SC_CLK_TCK")
-        for line in Path("/proc/stat").read_text().splitlines():
+        for line in _read("/proc/stat").decode().splitlines():
             name, *counts = line.split()
             if not name.startswith("cpu"):
                 break
@@ -65,8 +65,17 @@ def waited_time(pid: int | None = None) -> float:
     with contextlib.suppress(OSError, ValueError, IndexError):
         # The second figure of /proc/PID/schedstat, in nanoseconds, which kernels with CONFIG_SCHED_INFO keep
         # for every thread. Seen with Linux 6.18.
-        return int(Path(f"/proc/{whose}/schedstat").read_bytes().split()[1]) * 1e-9
+        return int(_read(f"/proc/{whose}/schedstat").split()[1]) * 1e-9
     return 0.0
+
+
+def _read(path: str) -> bytes:
+    # A check asks some ten times: with a Path and a file object each of them takes twice as long.
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 1 << 16)
+    finally:
+        os.close(file)
 
 
 EXERCISE_S = 0.004

@@ -229,12 +229,13 @@ from torch import nn
 import grader.engine.worker.serve
 from grader.engine.host.policy import excluded_names
 from grader.engine.wire.messages import Watch
-from grader.engine.worker.policy import Exclusion
+from grader.engine.worker.policy import taken_away
 
-operators, names, pattern = excluded_names({(*FORBID, "gelu", "clipping")!r})
+excluded = excluded_names({(*FORBID, "gelu", "clipping")!r})
 used = []
-policy = Exclusion(
-    Watch(path="/nowhere/x.py", root="/nowhere", operators=operators, names=names, pattern=pattern, blocks=True),
+policy = taken_away(excluded)
+policy.watch(
+    Watch(path="/nowhere/x.py", root="/nowhere", excluded=excluded, blocks=True),
     lambda name, line: used.append(name),
 )
 for module in (

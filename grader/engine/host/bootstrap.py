@@ -43,7 +43,7 @@ def start_launcher(
         gather_memory()
     # A name so far: nothing of the device is touched before the fork server has been split off.
     on = Device(device)
-    launcher = default_launcher(fill_memory=not timed)
+    launcher = default_launcher(fill_memory=not timed, many=many)
     torch.set_num_threads(1)  # after the fork: it prepares threads, which a zygote must not have
     try:
         on.require()  # after it, too: the question may wake a driver

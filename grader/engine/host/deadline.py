@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 
 from grader.machine import core_times, most_stolen, processor_time, waited_time
@@ -34,6 +35,12 @@ class Deadline:
     def follow(self, pid: int) -> None:
         """Move on, too, by what the worker `pid` waits from now on for a processor that others have."""
         self._worker = _Waiting(pid)
+
+    def within(self, seconds: float) -> Deadline:
+        """Return one for a part of this one's time, which moves on by the same waits."""
+        part = copy(self)
+        part._at = min(self._at, time.monotonic() + seconds)
+        return part
 
     def waited(self) -> float:
         """Return the seconds by which it has moved because this thread computed, or it or the worker had to wait."""

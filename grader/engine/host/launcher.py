@@ -20,6 +20,7 @@ from grader import interpreter, machine
 from grader.catalogue.catalogue import answers
 from grader.devices import Device
 from grader.engine import sandbox
+from grader.engine.wire.messages import Excluded
 from grader.engine.worker.client import ENDING_S, TRACE, WorkerConfig, Zygote
 from grader.errors import MachineFault, UsageError
 from grader.malloc import NO_CACHE, keep_freed_memory
@@ -114,15 +115,16 @@ class ForkLauncher:
 
     name: Literal["fork"] = "fork"
 
-    def __init__(self, *, fill_memory: bool = False) -> None:
+    def __init__(self, *, fill_memory: bool = False, many: bool = False) -> None:
+        """`many` says that it pays to take away what a kata excludes once for all of its workers."""
         machine.prepare()
         keep_freed_memory()
-        self._fill_memory = fill_memory
+        self._fill_memory, self._many = fill_memory, many
         self._level = sandbox.offered()
         # Now, while this process has read no check and no expected value.
         self._zygote = Zygote.fork(self._level, answers())
-        self._zygotes: dict[tuple[str, ...], Zygote] = {(): self._zygote}
-        """By what each has imported for its workers: one kata's modules are nobody else's."""
+        self._zygotes: dict[tuple[str | Excluded, ...], Zygote] = {(): self._zygote}
+        """By what each has imported for its workers, and taken away: what one kata has is nobody else's."""
         self._homes: dict[int, Zygote] = {}
 
     def prepare(self, preload: tuple[str, ...]) -> None:
@@ -144,7 +146,8 @@ class ForkLauncher:
             job, scratch=str(ends.scratch), isolation=self._level, fill_memory=self._fill_memory
         )
         try:
-            zygote = self._zygote_with(job.preload)
+            away = (job.excluded,) if self._many and job.excluded.pattern else ()
+            zygote = self._zygote_with((*job.preload, *away))
             pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.audit_write)
         except BaseException:
             ends.abandon()
@@ -155,11 +158,11 @@ class ForkLauncher:
         self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
-    def _zygote_with(self, preload: tuple[str, ...]) -> Zygote:
-        if preload not in self._zygotes or self._zygotes[preload].refused:
-            # One module after the other, so that katas share the branches of what they have in common.
-            self._zygotes[preload] = self._zygote_with(preload[:-1]).branch(preload[-1])
-        return self._zygotes[preload]
+    def _zygote_with(self, parts: tuple[str | Excluded, ...]) -> Zygote:
+        if parts not in self._zygotes or self._zygotes[parts].refused:
+            # One part after the other, so that katas share the branches of what they have in common.
+            self._zygotes[parts] = self._zygote_with(parts[:-1]).branch(parts[-1])
+        return self._zygotes[parts]
 
     def reap(self, pid: int, patience_s: float) -> int | None:
         """Collect a worker: its exit code (negative: the signal), None when it had to be killed.
@@ -275,10 +278,11 @@ def launcher_name() -> Literal["fork", "spawn"]:
     return "fork" if wanted == "fork" else "spawn"
 
 
-def default_launcher(*, fill_memory: bool = False) -> Launcher:
-    """Return the launcher of `launcher_name`; its workers may have what nobody wrote filled."""
-    kind = ForkLauncher if launcher_name() == "fork" else SpawnLauncher
-    return kind(fill_memory=fill_memory)
+def default_launcher(*, fill_memory: bool = False, many: bool = False) -> Launcher:
+    """Return the launcher of `launcher_name`, for `many` workers; what nobody wrote may be filled for them."""
+    if launcher_name() == "fork":
+        return ForkLauncher(fill_memory=fill_memory, many=many)
+    return SpawnLauncher(fill_memory=fill_memory)
 
 
 def _watched(job: WorkerConfig) -> sandbox.ResourceLimits:

@@ -205,6 +205,26 @@ class Session:
         # Requests to two workers make no script.
         self._channel.begin(self._seed, keep=unasked)
 
+    def load_again(self) -> None:
+        """Load the submission once more, in the live worker if there is one: what its modules have kept is gone.
+
+        It takes a tenth of what another worker does, which the next check starts where this fails.
+        """
+        channel = self._channel
+        if channel is None or not channel.alive:
+            return
+        self.generation += 1  # what is known of its objects says nothing of those to come
+        self._forget_names()
+        self._forget_objects()
+        self.deadline = Deadline(min(self.terms.check_timeout_s, self._ends.left()))
+        self.deadline.follow(channel.process.pid)
+        channel.begin(0, keep=False)  # a check that failed has replies ahead of it
+        try:
+            self._load(channel)
+        except (SubmissionRaised, WorkerDied, WorkerTimeout):
+            channel.close()
+        self.take_output()  # what is printed while loading was told the first time
+
     def _choose_worker(self, name: str) -> None:
         """Have a name asked for of a worker in which what is excluded is away, or is there, as that name may use it.
 
@@ -419,8 +439,7 @@ class Session:
         channel = self._channel
         assert channel is not None
         # Enough for a slow submission; one that hangs gets the check's whole time later, call by call.
-        patience = Deadline(min(self.deadline.left(), max(script.seconds * SLOWER, SLOWEST_S)))
-        patience.follow(channel.process.pid)
+        patience = self.deadline.within(max(script.seconds * SLOWER, SLOWEST_S))
         replies, passes, place = AnswerDigest(), script.passes, 0
         # Those that made the same requests so far, and had the same replies, go on alike.
         while passes and place < len(passes[0].requests):
@@ -538,16 +557,19 @@ class Session:
         users = {self.asked_of} & required or self.log.names & required
         self.users |= required if used == uses.CLOSED or not users else users
 
-    def _start(self) -> None:
-        """Start a worker, and let it load the submission."""
-        # What was known of the last worker's objects says nothing of this one's.
-        self.generation += 1
-        self.recorded = None if self.recorded is None else []
+    def _forget_names(self) -> None:
         self._release.clear()
         self._proxies.clear()
         self._named.clear()
         self._required.clear()
         self._begin = None
+
+    def _start(self) -> None:
+        """Start a worker, and let it load the submission."""
+        # What was known of the last worker's objects says nothing of this one's.
+        self.generation += 1
+        self.recorded = None if self.recorded is None else []
+        self._forget_names()
         # Starting a worker is not the learner's time, except that a second one is the submission's own affair.
         started = time.monotonic()
         self._tell(START_S + self.deadline.left())
@@ -576,6 +598,7 @@ class Session:
             device=self._device,
             gpu_bytes=terms.gpu_bytes,
             preload=terms.preload,
+            excluded=self._excluded(),
         )
         process = self._launcher.launch(job)
         channel = Channel(process)
@@ -597,17 +620,17 @@ class Session:
 
     def _watch(self) -> messages.Watch:
         terms = self.terms
-        operators, names, pattern = excluded_names(() if self._open else terms.forbid)
         return messages.Watch(
             path=str(self.source.path),
             root=str(self.source.root),
-            operators=operators,
-            names=names,
-            pattern=pattern,
+            excluded=self._excluded(),
             advice=terms.advice,
             blocks=terms.blocks,
             given=str(terms.given) if terms.given else None,
         )
+
+    def _excluded(self) -> messages.Excluded:
+        return excluded_names(() if self._open else self.terms.forbid)
 
     def _load(self, channel: Channel) -> None:
         terms = self.terms

@@ -62,6 +62,8 @@ class KataRun:
     left_behind: dict[str, FailureSignature | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again, in this run and in others."""
     outcomes: dict[RunCheck, Outcome] = field(default_factory=dict)
+    _configs: dict[int, RunConfig] = field(default_factory=dict)
+    """By the seed of a draw."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
@@ -228,7 +230,7 @@ class KataRun:
             again = self._attempted(check.item, who, ours, seed=ran.seed)
             # A check that asks for the function itself would have judged the author's.
             judged_ours = any(name in names for name in who.session.log.names)
-            who.stop_worker()  # the next worker has all of the learner's own again
+            who.load_again()  # all of the learner's own is there again
             if again.status == "pass" and not judged_ours:
                 listed_names = " and ".join(f"`{name}`" for name in names)
                 return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
@@ -319,7 +321,9 @@ class KataRun:
     ) -> CheckContext:
         # Where a learner looks around there is no answer.
         ours = self.suite.reference if self.config.look is None else no_reference
-        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
+        if seed not in self._configs:
+            self._configs[seed] = replace(self.config, seed=seed)
+        return CheckContext(who, self._configs[seed], reference or ours, speed)
 
     def _timed(self, check: RunCheck, done: Outcomes) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""
@@ -399,7 +403,7 @@ class KataRun:
         """
         unmarked = [check for check in self._telling(outcomes) if check.id not in self.left_behind]
         if unmarked:
-            self.backend.stop_worker()  # what keeps state leaves the same whatever was asked of it before
+            self.backend.load_again()  # what keeps state leaves the same whatever was asked of it before
         for check in unmarked:
             self._announce(check, "which mistake it is")
             self.left_behind[check.id] = self._marked(check)[1]
@@ -466,7 +470,7 @@ class KataRun:
             outcome = outcomes[check]
             # Whether the mistake leaves anything to compute shows only while it runs.
             watch = IdleWatch(mistake, given)
-            who.stop_worker()  # what keeps state begins anew, as ours with the same mistake does
+            who.load_again()  # what keeps state begins anew, as ours with the same mistake does
             again = self._attempted(check.item, who, wrong=watch, seed=outcome.ran.seed)
             who.session.take_output()
             if again.status != "pass":

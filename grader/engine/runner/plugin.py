@@ -96,6 +96,11 @@ class WorkerBackend:
         self.calls.clear()
         self.session.close()
 
+    def load_again(self) -> None:
+        """Load the submission once more, so that nothing is left of what its modules have kept."""
+        self.calls.clear()
+        self.session.load_again()
+
     def rests_on_policy(self) -> bool:
         """Return whether the check called a name that may not use what the kata excludes."""
         terms = self.session.terms

@@ -117,17 +117,23 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """With `begin`: modules that are made get parameters that do not depend on how they were initialised."""
 
 
+class Excluded(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+    """What a kata excludes of torch."""
+
+    operators: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Of functions and classes that torch writes in Python."""
+    pattern: str = ""
+    """A regular expression that finds them, also where they are not loaded yet; "" where nothing is excluded."""
+
+
 class Watch(Request, tag="watch"):
     """Take away what the kata excludes, before the submission at this path is loaded."""
 
     path: str
     root: str
     """The top of what was handed in."""
-    operators: list[str] = []
-    names: list[str] = []
-    """Of functions and classes that torch writes in Python."""
-    pattern: str = ""
-    """A regular expression that finds them, also where they are not loaded yet; "" where nothing is excluded."""
+    excluded: Excluded = Excluded()
     advice: str = ""
     blocks: bool = False
     """Whether `torch.ops` is for given blocks alone."""

@@ -16,6 +16,7 @@ import msgspec
 
 from grader.engine import sandbox
 from grader.engine.wire import frames
+from grader.engine.wire.messages import Excluded
 from grader.engine.worker.fork_server import (
     ENDING_S,
     Branch,
@@ -68,8 +69,8 @@ class Zygote:
         theirs.close()
         return cls(ours, pid)
 
-    def branch(self, module: str) -> Zygote:
-        """Return a zygote that has imported a module as well: nobody else's workers meet what a kata preloads.
+    def branch(self, part: str | Excluded) -> Zygote:
+        """Return a zygote that has imported a module as well, or lacks what a kata excludes, for its workers alone.
 
         Close the branch before this one.
 
@@ -78,7 +79,7 @@ class Zygote:
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            frames.send_packet(self._link, Branch(module), [theirs.fileno()])
+            frames.send_packet(self._link, Branch(part), [theirs.fileno()])
         except OSError as error:
             ours.close()
             raise self._gone(error) from error
@@ -121,7 +122,7 @@ class Zygote:
             # Only the zygote that forked a branch hears that it could not.
             self._origin._hear_of_branches()
         if self.refused:
-            raise MachineFault(f"No process could be started for what a kata preloads: {self.refused}.")
+            raise MachineFault(f"No process could be started for a kata's workers: {self.refused}.")
         self._hear_of_branches()
         try:
             # As descriptors: the far ends are never named in any file system.

@@ -24,6 +24,8 @@ import msgspec
 from grader import interpreter
 from grader.engine import sandbox
 from grader.engine.wire import frames
+from grader.engine.wire.messages import Excluded
+from grader.engine.worker.policy import taken_away
 from grader.engine.worker.process import Room, WorkerConfig, become_worker, preload
 
 ENDING_S = 10.0
@@ -44,9 +46,12 @@ class Reap(msgspec.Struct, tag="reap", frozen=True):
 
 
 class Branch(msgspec.Struct, tag="branch", frozen=True):
-    """Fork a zygote that has imported this module as well; its link travels with this message."""
+    """Fork a zygote that has imported a module as well, or that has no more what a kata excludes.
 
-    module: str
+    Its link travels with this message.
+    """
+
+    part: str | Excluded
 
 
 class Launched(msgspec.Struct, tag="launched", frozen=True):
@@ -183,7 +188,7 @@ class ForkServer:
                 if isinstance(request, Reap):
                     self._send(self._reap(request))
                 elif isinstance(request, Branch):
-                    self._branch(request.module, descriptors)
+                    self._branch(request.part, descriptors)
                 else:
                     self._launch(request.job, descriptors)
         finally:
@@ -239,11 +244,11 @@ class ForkServer:
             become_worker(job, descriptors, Room(self._view, box))
         return pid
 
-    def _branch(self, module: str, descriptors: list[int]) -> None:
+    def _branch(self, part: str | Excluded, descriptors: list[int]) -> None:
         def fork() -> int:
             pid = os.fork()
             if pid == 0:
-                self._become_branch(module, descriptors[0])
+                self._become_branch(part, descriptors[0])
             return pid
 
         if started := self._started(descriptors, 1, fork):
@@ -251,7 +256,7 @@ class ForkServer:
             self._branches[pid] = pidfd
             self._send(Launched(pid))
 
-    def _become_branch(self, module: str, link: int) -> NoReturn:
+    def _become_branch(self, part: str | Excluded, link: int) -> NoReturn:
         try:
             self._link.close()
             for number in (*self._branches.values(), *(child.pidfd for child in self._children.values())):
@@ -261,7 +266,10 @@ class ForkServer:
             if not self._inside:
                 sandbox.become_subreaper()
             # In the branch and not in its zygote: another kata's workers must not find this kata's modules.
-            preload((module,))
+            if isinstance(part, Excluded):
+                taken_away(part)
+            else:
+                preload((part,))
             ForkServer(socket.socket(fileno=link), shared, self._view, self._inside).serve()
         finally:
             os._exit(0)

@@ -25,7 +25,7 @@ import torch
 from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
 from grader.engine.wire import uses
-from grader.engine.wire.messages import Watch
+from grader.engine.wire.messages import Excluded, Watch
 from grader.engine.wire.uses import AROUND, TORCH, Note, codes, functions, namespaces, overloads, sources
 from grader.engine.worker import torch_code
 from grader.notebooks import cell_prefix, place_of
@@ -125,33 +125,31 @@ def _fast(operator: Any, let: dict[int, types.CodeType]) -> Any:
 class Exclusion:
     """What a kata excludes, taken away in this process for as long as it lives."""
 
-    def __init__(self, request: Watch, note: Note) -> None:
+    def __init__(self, excluded: Excluded) -> None:
+        self.excluded = excluded
         self.refused = 0
         """How often something was refused."""
-        self._request = request
-        self._note = note
-        self._line = _liner(request.path)
-        self._own = tuple(
-            os.path.join(os.path.realpath(folder), "") for folder in (request.root, os.getcwd())
-        )
-        given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
-        self._trusted = (uses.REAL, *given)
+        self._request = Watch("", "")
+        self._note: Note = lambda name, line: None
+        self._line: Callable[[], int] = lambda: 0
+        self._own: tuple[str, ...] = ()
+        self._trusted: tuple[str, ...] = ()
+        self._below: frozenset[types.FrameType] = frozenset()
+        """The frames below this: what is called from there, without code of a submission between, is ours."""
         self._askers: dict[int, tuple[types.CodeType, bool | None, bool]] = {}
         """By code, with the code itself: whether it may ask for operators (None: it passes on), and is ours."""
         self._let: dict[int, types.CodeType] = {}
         """The codes that may ask themselves, by number."""
         self._torch = codes()
-        self._below = frozenset(_outward(sys._getframe(1)))
-        """The frames below this: what is called from there, without code of a submission between, is ours."""
         self._code_of: Callable[[str], types.CodeType] = torch_code.code_of
         self._codes: dict[str, frozenset[types.CodeType]] = {}
         self._loaded: set[types.CodeType] = set()
         """What torch has loaded since, without what is excluded."""
-        if request.pattern:
-            is_excluded = re.compile(request.pattern).search
-            torch_code.replace(request.names, self._refuse_function)
+        if excluded.pattern:
+            is_excluded = re.compile(excluded.pattern).search
+            torch_code.replace(excluded.names, self._refuse_function)
             self._code_of = torch_code.guard_sources(
-                request.names,
+                excluded.names,
                 is_excluded,
                 self._refuse_function,
                 self._count,
@@ -161,10 +159,21 @@ class Exclusion:
                 delattr(torch._C, name)
             with warnings.catch_warnings():  # torch warns of an override; this one is meant
                 warnings.simplefilter("ignore")
-                for operator in request.operators:
+                for operator in excluded.operators:
                     self._take_operator(operator)
         # What asks for them gets others: in these a submission could enter its own. To copy them takes 19 ms.
         codes.cache_clear()
+
+    def watch(self, request: Watch, note: Note) -> None:
+        """Note what the submission at a path uses, which is loaded next; the caller's frames are ours."""
+        self._request, self._note = request, note
+        self._line = _liner(request.path)
+        self._own = tuple(
+            os.path.join(os.path.realpath(folder), "") for folder in (request.root, os.getcwd())
+        )
+        given = (os.path.join(os.path.realpath(request.given), ""),) if request.given else ()
+        self._trusted = (uses.REAL, *given)
+        self._below = frozenset(_outward(sys._getframe(1)))
         if request.blocks:
             self._keep_for_blocks()
         installed = (*_PASS_ON, *self._trusted)
@@ -325,6 +334,12 @@ class Exclusion:
             if name.endswith(".py"):
                 found.update(map(_spelled, _parts(self._code_of(f"{folder}/{name}"))))
         return frozenset(found)
+
+
+@functools.cache
+def taken_away(excluded: Excluded) -> Exclusion:
+    """Take it away from this process, unless that was done in the one that it was forked from."""
+    return Exclusion(excluded)
 
 
 def _pointer(

@@ -23,6 +23,7 @@ import msgspec
 
 from grader.devices import Device
 from grader.engine import sandbox
+from grader.engine.wire.messages import Excluded
 from grader.engine.worker.serve import Worker
 from grader.malloc import fill_fresh_memory
 
@@ -55,6 +56,8 @@ class WorkerConfig(msgspec.Struct, frozen=True):
     """What torch may take of that device's own memory."""
     preload: tuple[str, ...] = ()
     """Modules to import before the submission, for those that take long."""
+    excluded: Excluded = Excluded()
+    """What is taken away before: a branch of the zygote does it for a kata's workers."""
     scratch: str = ""
     """Where it may write."""
     isolation: sandbox.Isolation = "full"

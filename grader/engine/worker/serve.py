@@ -33,7 +33,7 @@ from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what chec
 from grader.engine.worker.adapted import load_adapted
 from grader.engine.worker.exceptions import bounded, describe_raised
 from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
-from grader.engine.worker.policy import Exclusion, run_compiled_eagerly
+from grader.engine.worker.policy import Exclusion, run_compiled_eagerly, taken_away
 
 # memcmp(3), which stops at the first byte that differs and needs no copy.
 _compare = ctypes.CDLL(None).memcmp
@@ -218,7 +218,8 @@ class Worker:
                 return messages.Done(), []
             case messages.Watch():
                 # Before the submission is loaded, which could else keep an operator's kernel from before.
-                self._policy = policy = Exclusion(request, writer(self._audit))
+                self._policy = policy = taken_away(request.excluded)
+                policy.watch(request, writer(self._audit))
                 loader.refused.append(lambda: policy.refused)
                 return messages.Done(), []
             case messages.Import():
@@ -231,6 +232,8 @@ class Worker:
                 return self._reply(self._required(request.required))
 
     def _load(self, request: messages.Load, source: bytes) -> None:
+        if messages.MODULE in self._objects:
+            self._unload(request)
         self._folder = request.root
         run_compiled_eagerly()
         # Before it is loaded: a module may open its vocabulary at import.
@@ -246,6 +249,15 @@ class Worker:
         else:
             module = load_module(request.module, request.path, source, request.given)
         self._objects[messages.MODULE] = module
+
+    def _unload(self, request: messages.Load) -> None:
+        """Forget the submission and what is imported from its folders, so that the next one begins anew."""
+        self._objects, self._numbers, self._graphs = {}, {}, {}
+        self._named, self._given, self._returned = set(), {}, []
+        folders = tuple(f"{folder}/" for folder in (request.root, request.given) if folder)
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(folders):
+                del sys.modules[name]
 
     def _required(self, names: Sequence[str]) -> dict[str, Any]:
         """Return those of the required names that are functions and classes, so that nobody has to ask for them."""
