@@ -252,6 +252,38 @@ def test_a_proxy_of_an_earlier_worker_says_that_it_is_gone(examine: Any) -> None
     assert opened.submission.Model(4).eval().training is False
 
 
+def test_nothing_is_left_of_a_submission_that_is_loaded_again(examine: Any, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("seen = []\n")
+    opened = examine(
+        "import os\nimport helper\nseen = []\n\n"
+        "def f(x):\n    seen.append(x)\n    helper.seen.append(x)\n"
+        "    return len(seen), len(helper.seen), os.getpid()\n\n"
+        "def g(x):\n    return [].pop()\n",
+        required=("f", "g"),
+    )
+    kept = opened.submission.f
+    *_, pid = opened.submission.f(1)
+    assert opened.submission.f(1) == (2, 2, pid)
+    with pytest.raises(SubmissionRaised):
+        opened.submission.g(1)
+    opened.session.load_again()
+    opened.session.begin(1)
+    assert opened.submission.f(1) == (1, 1, pid)
+    with pytest.raises(WorkerDied):
+        kept(1)
+
+
+def test_what_cannot_be_loaded_twice_gets_another_worker(examine: Any) -> None:
+    opened = examine(
+        "import torch\nassert not hasattr(torch, 'once')\ntorch.once = []\n\n"
+        "def f(x):\n    torch.once.append(x)\n    return len(torch.once)\n"
+    )
+    assert opened.submission.f(1) == 1
+    opened.session.load_again()
+    opened.session.begin(1)
+    assert opened.submission.f(1) == 1
+
+
 def test_what_the_worker_calls_itself_is_only_text(examine: Any) -> None:
     opened = examine("""
         class Liar:
