@@ -24,8 +24,8 @@ from grader.engine.host.source import (
 from grader.machine import pace
 
 AGAIN_S = 1.0
-"""What a call is given that leads to a loop which was seen already: what was only slow goes on, and the same loop is not
-waited for as long again."""
+"""What a call is given that leads to a loop which was seen already: what was only slow goes on, and the same loop is
+not waited for as long again."""
 
 
 class Patience:
