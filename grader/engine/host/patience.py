@@ -62,7 +62,7 @@ class Patience:
         # Of what has no name nobody knows where it leads.
         if not involved or not self._reached(involved).isdisjoint(self._hung):
             return short_s
-        # Another loop, or only slow. Whoever waits for the report has one to mend already.
+        # Another loop, or only slow. A person who waits for the report has one to mend already.
         return max(limit_s / 2**self._loops, short_s) if self._hurried else math.inf
 
     def note(
