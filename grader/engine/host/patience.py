@@ -65,18 +65,16 @@ class Patience:
         # Another loop, or only slow. A person who waits for the report has one to mend already.
         return max(limit_s / 2**self._loops, short_s) if self._hurried else math.inf
 
-    def note(
-        self, name: str, involved: Collection[str], error: WorkerTimeout, waited_s: float, *, shortened: bool
-    ) -> None:
-        """Remember a call that did not answer.
+    def note(self, name: str, involved: Collection[str], error: WorkerTimeout, waited_s: float) -> None:
+        """Remember a call that did not answer; `waited_s` is without end where it had all the check's time.
 
         Raises:
-            StillHangs: it was given less time than the check had.
+            StillHangs: it had less.
         """
         before = self._first
         self._loops += waited_s > AGAIN_S * pace()
         self._hung |= dict.fromkeys(filter(None, (self._owner(error), name)))
-        if shortened:
+        if waited_s < math.inf:
             self._given_up.add(self._kind(name, involved))
             raise StillHangs(name, waited_s, before) from None
 

@@ -502,7 +502,7 @@ class Session:
         except WorkerTimeout as error:
             # A check of many calls that is slow as a whole ends in one that may be right.
             if shortened or time.monotonic() - began >= self._limit_s / 2:
-                self._patience.note(name, involved, error, wait_s, shortened=shortened)
+                self._patience.note(name, involved, error, wait_s if shortened else math.inf)
             raise
         finally:
             self.deadline = deadline
