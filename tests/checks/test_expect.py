@@ -71,6 +71,10 @@ TYPES = [
      "is there a comma, or a pair of brackets, too many?"),
     ([X, X], "wrong type  output  got a list of 2  want a tensor\n"
      "join a list of tensors with torch.stack or torch.cat"),
+    ([[True, False]], "wrong type  output  got a list of 1  want a tensor\n"
+     "is there a comma, or a pair of brackets, too many?"),
+    ([[True], [False]], "wrong type  output  got a list of 2  want a tensor\n"
+     "torch.tensor makes a tensor of a list of numbers, or of rows of numbers"),
     ("no\x1b[31m", "wrong type  output  got the Python str 'no\\x1b[31m'  want a tensor\n"
      "a plain torch.Tensor is wanted"),
     (Remote("builtins.function", kind="function"), "wrong type  output  got a function  want a tensor\n"

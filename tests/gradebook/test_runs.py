@@ -8,7 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import msgspec
 import pytest
 from sqlalchemy import Engine, ExceptionContext, event
 
+from grader.instructor.gradebook import connections
+from grader.instructor.gradebook.connections import FileLock
 from grader.instructor.gradebook.row_types import Mark
 from grader.instructor.gradebook.store import Gradebook, GradebookError
 from tests.gradebook.handmade import adjust, check, grade, key, results, submission
@@ -113,6 +117,47 @@ def test_two_gradebooks_of_one_process_neither(where: str) -> None:
     with Gradebook.open(where, create=False) as three:  # closing ended a run that was not finished
         three.start_run({})
         assert [run.finished_at is None for run in three.runs()] == [False, True, True]
+
+
+def test_who_only_looks_whether_a_run_grades_refuses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, tries, release = str(tmp_path / "gradebook.sqlite"), threading.Event(), FileLock.release
+    begun: list[Future[Any]] = []
+    with Gradebook.open(where, create=True) as one, Gradebook.open(where, create=False) as two:
+
+        def in_the_middle(lock: FileLock) -> None:
+            if not begun:
+                begun.append(pool.submit(two.start_run, {}))
+                tries.wait(timeout=60)
+            release(lock)
+
+        with ThreadPoolExecutor(1) as pool, monkeypatch.context() as patch:
+            patch.setattr(FileLock, "release", in_the_middle)
+            patch.setattr(connections.time, "sleep", lambda _: tries.set())
+            assert one.busy() == ""
+            begun[0].result()
+        assert f"process {os.getpid()}" in one.busy()
+
+
+def test_turns_are_taken_by_name_and_who_is_killed_has_left(where: str, start: Start) -> None:
+    other = start(
+        where,
+        """
+        gradebook = Gradebook.open(where, create=True)
+        with gradebook.alone("comparing") as ours:
+            print(ours, flush=True)
+            sys.stdin.readline()
+        """,
+    )
+    assert said(other) == "True"
+    with Gradebook.open(where, create=False) as gradebook:
+        with gradebook.alone("comparing") as ours, gradebook.alone("something else") as another:
+            assert (ours, another) == (False, True)
+        gradebook.start_run({}).finish()
+        kill(other)
+        with gradebook.alone("comparing") as ours:
+            assert ours
 
 
 def test_a_killed_run_blocks_nobody_and_keeps_what_was_recorded(where: str, start: Start) -> None:

@@ -244,7 +244,7 @@ def test_ends_without_a_value_are_told_each_by_its_own_words() -> None:
             ],
         ),
         (
-            StillHangs("m" * 70, 0.5),
+            StillHangs("m" * 70, 0.5, "m" * 70),
             "skipped",
             [
                 f"skipped: `{'m' * 59}…` did not answer within 0.5 s, as it had not in an earlier check: "

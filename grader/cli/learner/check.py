@@ -194,6 +194,7 @@ def check(what: str | None, options: CheckOptions) -> int:
                 config = RunConfig(
                     seed=options.seed,
                     fail_fast=options.fail_fast,
+                    hurried=True,
                     timeout_s=options.timeout,
                     device=options.device,
                     watch=shown.check,

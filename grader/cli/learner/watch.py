@@ -98,7 +98,12 @@ def watch(what: str | None, seed: int, timeout: float | None, as_json: bool, ann
                 def examine(target: Target, tell: Callable[..., None]) -> KataReport:
                     with waiting(1 if form is None else 0) as shown:
                         config = RunConfig(
-                            seed=seed, timeout_s=timeout, tell=tell, watch=shown.check, by_script=True
+                            seed=seed,
+                            hurried=True,
+                            timeout_s=timeout,
+                            tell=tell,
+                            watch=shown.check,
+                            by_script=True,
                         )
                         return suites[target.kata.slug].check(target.file, launcher, config)
 

@@ -536,7 +536,9 @@ class Expectation:
         if type(value) in (tuple, list) and len(value) == 1:  # type: ignore[arg-type]
             return "is there a comma, or a pair of brackets, too many?"
         if type(value) is list:
-            return "join a list of tensors with torch.stack or torch.cat"
+            if any(map(is_tensor, value)):
+                return "join a list of tensors with torch.stack or torch.cat"
+            return "torch.tensor makes a tensor of a list of numbers, or of rows of numbers"
         if type(value) is tuple:
             return "return only the one"
         if _kind_there(value) in ("function", "class", "module"):

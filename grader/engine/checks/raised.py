@@ -21,6 +21,7 @@ _HINTS = {
     "RecursionError": "it calls itself without end: which case stops it?",
     "invalid character": "type it again: a word processor or a web page has replaced what the keyboard has",
     "invalid non-printable character": "a blank from a web page or a word processor: type it again",
+    "inconsistent use of tabs": "this line begins with a tab where others begin with blanks: four blanks for each tab",
     "unknown encoding": "save the file as UTF-8, and delete the line that names its encoding",
     "encoding problem": "save the file as UTF-8, and delete the line that names its encoding",
     "codec can't decode": "save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",

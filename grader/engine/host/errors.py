@@ -35,11 +35,11 @@ class BudgetSpent(WorkerTimeout):
 
 
 class StillHangs(WorkerTimeout):
-    """A function that did not answer in an earlier check was given less time, and did not answer again."""
+    """A call was given less time since one of an earlier check did not answer, and did not answer either."""
 
-    def __init__(self, name: str, seconds: float) -> None:
+    def __init__(self, name: str, seconds: float, earlier: str) -> None:
         super().__init__()
-        self.name, self.seconds = name, seconds
+        self.name, self.seconds, self.earlier = name, seconds, earlier
 
 
 class SubmissionRaised(Exception):

@@ -17,7 +17,6 @@ from grader.engine.host.channel import Answer, AnswerDigest, Channel, OffScript
 from grader.engine.host.deadline import Deadline, Sample, Stopwatch
 from grader.engine.host.errors import (
     BudgetSpent,
-    StillHangs,
     SubmissionMissing,
     SubmissionRaised,
     SubmissionUnsendable,
@@ -27,6 +26,7 @@ from grader.engine.host.errors import (
 )
 from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
+from grader.engine.host.patience import Patience
 from grader.engine.host.policy import excluded_names, uses_listed
 from grader.engine.host.script import MAX_SCRIPT, RecordedPass, Script, Scripts, next_requests
 from grader.engine.host.source import Source, Terms, innermost
@@ -38,9 +38,6 @@ PART_BYTES = 64
 """What each part of a list, tuple or dict is taken to weigh, of what is kept to recognise a mistake by."""
 MAX_NUMBER = 1 << 31
 """Handles are numbers that a worker counts up."""
-HUNG_PART = 10
-"""A function that has not answered once is given such a part of a check's time in the next one, and at least a second:
-one that was only slow goes on, and an endless loop is not waited for a third time."""
 START_S = 30.0
 """How long a worker may take to be ready; a fresh interpreter imports torch first."""
 
@@ -68,6 +65,7 @@ class Session:
         *,
         device: str = "cpu",
         tell: Callable[[float], None] = lambda seconds: None,
+        hurried: bool = False,
     ) -> None:
         self.source = source
         self.terms = terms
@@ -90,17 +88,14 @@ class Session:
         self.killed = False
         """Whether a worker was ended by SIGKILL that was not ours."""
         self._ends = Deadline(terms.submission_timeout_s)
-        self._hung: set[str] = set()
-        """The required names that did not answer in time."""
-        self._given_up: set[str] = set()
-        """Those that did not the second time either: nobody waits for them once more."""
+        self._patience = Patience(source, terms.required, hurried=hurried)
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
         self.users: set[str] = set()  # the required names in whose calls that was; all where nobody knows
         self.around: dict[str, int] = {}
         """What was asked for that may lead around what is excluded, with the line where it is known."""
         # What belongs to the running check.
-        self.deadline = Deadline(math.inf)
+        self.deadline, self._limit_s = Deadline(math.inf), math.inf
         self.log = CheckLog()
         """What it asked for, and what the worker answered."""
         self.stats = CallStats()
@@ -118,6 +113,8 @@ class Session:
         self._begin: int | None = None
         """Its seed, until the worker has been told."""
         self._alike = self._answering = False
+        self._handed: set[str] = set()
+        """The names that the objects among a request's values were got by."""
         self._loans = CallbackRegistry()
         # What belongs to the live worker.
         self._open = False
@@ -154,7 +151,8 @@ class Session:
         # What the last check waited for a core that others had is given back to the whole submission, too.
         self._ends.extend(self.deadline.waited())
         left = self._ends.left()
-        self.deadline = Deadline(min(timeout_s or self.terms.check_timeout_s, left))
+        self._limit_s = min(timeout_s or self.terms.check_timeout_s, left)
+        self.deadline = Deadline(self._limit_s)
         if left <= 0:
             raise BudgetSpent
         self.log = CheckLog()
@@ -364,7 +362,7 @@ class Session:
         if not grad:  # else the worker would keep a graph that nothing here can ask for
             for head in encoder.tensors:
                 head.requires_grad = False
-        with self._patience(of):
+        with self._waiting(of):
             reply, payload = self._ask(request, encoder.buffers)
         # What it returned, noted before anything else can go wrong with it.
         done = self._checked(reply, payload)
@@ -509,27 +507,21 @@ class Session:
     # ------------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _patience(self, name: str) -> Iterator[None]:
-        """Wait for a call of a required name for as long as the check has; for less, if it once did not answer."""
-        deadline, short_s = self.deadline, max(self.terms.check_timeout_s / HUNG_PART, 1.0)
-        # Twice is enough: with twenty checks, a loop that never ends would take the submission's whole
-        # time.
-        if name in self._given_up:
-            raise StillHangs(name, short_s)
-        shortened = name in self._hung and deadline.left() > short_s and self.process is not None
+    def _waiting(self, name: str) -> Iterator[None]:
+        """Wait for a call whose arguments are encoded: as long as the check has, or less because of earlier ones."""
+        deadline, involved = self.deadline, {name, *self._handed} - {""}
+        wait_s = self._patience.seconds(name, involved, self._limit_s)
+        shortened = wait_s < deadline.left() and self.process is not None
         if shortened and self.process is not None:
-            self.deadline = Deadline(short_s)
+            self.deadline = Deadline(wait_s)
             self.deadline.follow(self.process.pid)
+        began = time.monotonic()
         try:
             yield
-        except BudgetSpent:
-            raise
-        except WorkerTimeout:
-            # A call that belongs to no required name says nothing of any.
-            self._hung.update({name} - {""})
-            if shortened:
-                self._given_up.add(name)
-                raise StillHangs(name, short_s) from None
+        except WorkerTimeout as error:
+            # A check of many calls that is slow as a whole ends in one that may be right.
+            if shortened or time.monotonic() - began >= self._limit_s / 2:
+                self._patience.note(name, involved, error, wait_s if shortened else math.inf)
             raise
         finally:
             self.deadline = deadline
@@ -739,6 +731,7 @@ class Session:
         return messages.Answer(value=value, tensors=encoder.tensors), encoder.buffers
 
     def _encoder(self) -> Encoder:
+        self._handed.clear()
         return Encoder(self._handle, towards_worker=True, lend=self._loans.number)
 
     def _value(self, reply: messages.AnyReply, payload: bytearray, attribute: bool = False) -> Any:
@@ -810,4 +803,7 @@ class Session:
         self._channel.violation(what)
 
     def _handle(self, value: Any) -> tuple[int, str, str] | None:
-        return (handle_id(value, self), "", "") if isinstance(value, RemoteObject) else None
+        if not isinstance(value, RemoteObject):
+            return None
+        self._handed.add(state_of(value).root)
+        return handle_id(value, self), "", ""

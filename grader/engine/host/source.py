@@ -225,7 +225,7 @@ MAX_CODE = 256 << 10
 UNPARSED = (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryError)
 """What parsing may raise."""
 
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
@@ -246,7 +246,7 @@ def flat(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.stmt):
             yield node
         if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
-            node, _Definition
+            node, Definition
         ):
             stack.extend(reversed(list(ast.iter_child_nodes(node))))
 
@@ -278,7 +278,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
             if compares and name == "args":
                 parts = parts[:1]
             # A function is called as a whole; of a branch, each statement inside is read by itself.
-            whole = isinstance(statement, _Definition)
+            whole = isinstance(statement, Definition)
             children += [
                 p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))
             ]
@@ -289,7 +289,7 @@ def globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
     """Return the names of the module that a statement reads: the compiler knows which are a function's own."""
     # A statement with a body of its own, such as `if`, is not compiled: its parts are read by themselves.
     codes: list[types.CodeType] = []
-    if isinstance(node, _Definition) or not hasattr(node, "body"):
+    if isinstance(node, Definition) or not hasattr(node, "body"):
         with contextlib.suppress(SyntaxError, ValueError):
             codes.append(compile(ast.Module([node], []), "", "exec", dont_inherit=True))
     if not codes:

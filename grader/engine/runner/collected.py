@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 UNTRAINED_S = 12.0
-"""A check in which nothing learns is waited for no longer: it is most likely a loop that never ends."""
+"""Loading, and a check in which nothing learns, is waited for no longer: it is most likely a loop that never ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,12 @@ class Collected:
 
     def limit_of(self, info: CheckInfo) -> float:
         """Return the seconds that a check may take: all that the kata grants, where it looks at a trained model."""
-        granted = self.terms.check_timeout_s
-        return granted if info.trained else min(granted, UNTRAINED_S * pace())
+        return self.terms.check_timeout_s if info.trained else self.untrained_s
+
+    @property
+    def untrained_s(self) -> float:
+        """What loading may take, and any check that looks at no trained model."""
+        return min(self.terms.check_timeout_s, UNTRAINED_S * pace())
 
     @cached_property
     def fingerprints(self) -> Fingerprints:

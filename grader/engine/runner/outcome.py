@@ -286,8 +286,11 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
     if isinstance(error, BudgetSpent):
         return Outcome("timeout", ["not run: the time for this whole submission is spent"])
     if isinstance(error, StillHangs):
-        reason = f"skipped: `{clean(error.name, 60)}` did not answer within {error.seconds:g} s"
-        return Outcome("skipped", [f"{reason}, as it had not in an earlier check: fix that first"])
+        name, earlier = clean(error.name, 60), clean(error.earlier, 60)
+        what = f"`{name}`" if name else "a call"
+        reason = f"skipped: {what} did not answer within {error.seconds:g} s"
+        which = "as it had not" if earlier == name else f"and `{earlier}` had not"
+        return Outcome("skipped", [f"{reason}, {which} in an earlier check: fix that first"])
     if isinstance(error, WorkerTimeout):
         reason = (
             f"no answer within {wording.timeout_s:g} s, so it was stopped: is there a loop that never ends?"

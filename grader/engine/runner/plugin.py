@@ -61,6 +61,8 @@ class RunConfig:
     """What a check of speed may take: it waits until the device is free."""
     draws: int = 3
     """How many draws of a check are tried when the reference fails them: 1 in the gate, which looks for such draws."""
+    hurried: bool = False
+    """Whether a person waits for the report: of several loops each is then waited for half as long as the last."""
     by_script: bool = False
     """Whether checks are sent as scripts: for a process that examines one submission after the other."""
     look: Look | None = None

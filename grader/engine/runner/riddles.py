@@ -51,7 +51,15 @@ def _of_axes(found: re.Match[str], line: str) -> str:
     return f"axes are counted from 0, and -1 is the last one: here from {found[1]} to {found[2]}"
 
 
+def _of_names(found: re.Match[str], line: str) -> str:
+    return (
+        f"nothing is called {found[1]} here: what __init__ stores is self.{found[1]}, what another module has is "
+        "imported first, and all else is spelt as where it was made"
+    )
+
+
 RAISED: Mapping[str, Sentence] = {
+    r"NameError: name '(\w+)' is not defined": _of_names,
     "leaf Variable that requires grad": (
         "+=, an assignment into it and what ends in _ write into a tensor that gradients are wanted for: make a new "
         "one, or, where it has to be written (an optimizer's step, a first value), write under torch.no_grad()"

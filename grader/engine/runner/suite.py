@@ -70,7 +70,9 @@ class Suite(Collected):
             return self._unread(error, file, config)
         # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
         ended_for_memory = machine.killed_for_memory()
-        session = Session(launcher, source, self.terms, device=config.device, tell=config.tell)
+        session = Session(
+            launcher, source, self.terms, device=config.device, tell=config.tell, hurried=config.hurried
+        )
         session.recorded = None if config.look is None else []
         with (
             machine.bounded_memory(self.terms.memory_bytes if config.device == "cpu" else None),
@@ -133,14 +135,14 @@ class Suite(Collected):
     def _load(self, session: Session, config: RunConfig) -> tuple[KataStatus, str] | None:
         """Load the submission; return status and message when it cannot be."""
         name = str(session.source.path.relative_to(session.source.root))
-        seed = check_seed(config.seed, "load")
+        seed, limit_s = check_seed(config.seed, "load"), config.timeout_s or self.untrained_s
         try:
             try:
-                session.begin(seed, config.timeout_s)
+                session.begin(seed, limit_s)
             except WorkerDied as error:
                 if not error.killed:
                     raise
-                session.begin(seed, config.timeout_s)  # it may have been the machine
+                session.begin(seed, limit_s)  # it may have been the machine
         except SubmissionRaised as error:
             if error.shim is not None:
                 assert self.kata.adapter is not None
@@ -150,10 +152,10 @@ class Suite(Collected):
             about = (f"  {text}" for text in remarks or exported(session.source))
             return "error", "\n".join([f"{name} does not load.", *lines, *about])
         except WorkerTimeout as error:
-            timeout, at = config.timeout_s or self.terms.check_timeout_s, error.frame
+            at = error.frame
             where = f" ({clean(at.file)}, line {at.line})" if at is not None else ""
             question = f"what does it do at import{where}?"
-            return "timeout", f"{name} did not finish loading within {timeout:g} s: {question}"
+            return "timeout", f"{name} did not finish loading within {limit_s:g} s: {question}"
         except WorkerDied as error:
             return "error", f"{name} does not load: while it was imported, it {error.how}."
         return None

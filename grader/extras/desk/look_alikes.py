@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -66,21 +67,30 @@ class LookAlikes:
             return None
 
     def _compare(self, kata: Kata, state: str) -> None:
-        # Also another one when the pack has changed, or what compares.
-        name, stamp = f"look-alikes {kata.slug}", f"{__version__} {kata_digest(kata)} {state}"
         found: Any
         try:
-            if (stored := self._book.computed(name, stamp)) is not None:
-                found = frames.Decoder(SIMILAR.Findings).decode(stored)
-            else:
-                place = process.BookAddress.of(self._book)
-                found = process.ask(_MODULE, (place, kata.slug), SIMILAR.Findings)
-                self._book.keep_computed(name, stamp, frames.encode(found))
+            found = self._compared(kata, state)
         except (OSError, KataError, msgspec.MsgspecError) as error:
             found = f"The hand-ins could not be compared: {error}"
         with self._guard:
             self._found[kata.slug] = state, found
             self._comparing = False
+
+    def _compared(self, kata: Kata, state: str) -> Any:
+        """Return what is stored, or else what this desk, as the only one, finds now."""
+        # Also another one when the pack has changed, or what compares.
+        name, stamp = f"look-alikes {kata.slug}", f"{__version__} {kata_digest(kata)} {state}"
+        while (stored := self._book.computed(name, stamp)) is None:
+            with self._book.alone("look-alikes") as ours:
+                # Once more: who was alone until now has stored it before.
+                if ours and (stored := self._book.computed(name, stamp)) is None:
+                    place = process.BookAddress.of(self._book)
+                    found = process.ask(_MODULE, (place, kata.slug), SIMILAR.Findings)
+                    self._book.keep_computed(name, stamp, frames.encode(found))
+                    return found
+            if not ours:
+                time.sleep(process.POLL_S)
+        return frames.Decoder(SIMILAR.Findings).decode(stored)
 
 
 COPY = 0.995

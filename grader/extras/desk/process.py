@@ -31,7 +31,7 @@ from grader.api import (
 
 T = TypeVar("T")
 POLL_S = 1.0
-"""So often what is queued looks whether the gradebook is free."""
+"""So often what waits for another process looks whether that is done."""
 _MODULE = "grader.extras.desk.process"  # of the process that grades, `main`
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, TextClause, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from grader.instructor.gradebook import schema
 from grader.instructor.gradebook.database import (
+    AGAIN_SECONDS,
     OPENING,
     Address,
     check_file,
@@ -24,9 +25,13 @@ from grader.instructor.gradebook.database import (
     server_unreachable,
     translating,
 )
-from grader.instructor.gradebook.errors import BusyError
+from grader.instructor.gradebook.errors import GradebookError
 from grader.instructor.gradebook.migrate import ADVISORY_KEY, prepare
 
+RUN = ""
+"""The lock of grading runs; all others have names."""
+WAIT_S = 1.0
+"""How long a lock is waited for that somebody may only look at, or whose holder was killed and not noticed yet."""
 _held: dict[tuple[int, int], FileLock] = {}
 """By device and inode. Such a lock is the process's: taking it twice succeeds, closing any descriptor frees it."""
 
@@ -34,18 +39,24 @@ _held: dict[tuple[int, int], FileLock] = {}
 class FileLock:
     """A lock on a file next to the gradebook. It is not inherited: a worker that survives us does not keep it."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, name: str = RUN) -> None:
         real = Path(os.path.realpath(file))
-        self.path = real.with_name(real.name + ".lock")
+        self.path = real.with_name(f"{real.name}{name and f'.{name}'}.lock")
         self._descriptor: int | None = None
         self._key = (0, 0)
 
-    def acquire(self) -> bool:
-        """Take the lock; return False when somebody has it.
+    def acquire(self, wait_s: float = WAIT_S) -> bool:
+        """Take the lock; return False when somebody has it, and still has after so many seconds.
 
         Raises:
             OSError: the file cannot be made.
         """
+        until = time.monotonic() + wait_s
+        while not (taken := self._try()) and time.monotonic() < until:
+            time.sleep(AGAIN_SECONDS)
+        return taken
+
+    def _try(self) -> bool:
         while True:
             if self._file_key() in _held:
                 return False
@@ -87,21 +98,19 @@ class FileLock:
 class ServerLock:
     """PostgreSQL's advisory lock: the server frees it when the connection ends."""
 
-    _KEY = f"{ADVISORY_KEY}, hashtext(coalesce(current_schema(), ''))"
-    _WAIT = "1s"
-    """How long a server may take to notice that a killed run's connection is closed."""
     _TIMED_OUT = "55P03"
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, name: str = RUN) -> None:
         self._connection = connection
+        self._key = {"ours": ADVISORY_KEY, "name": name}
 
     def acquire(self) -> bool:
         """Take the lock; return False when somebody has it."""
         try:
             with self._connection.begin():
                 # A server takes a moment to notice that a killed run's connection is closed.
-                self._connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{self._WAIT}'")
-                self._connection.exec_driver_sql(f"SELECT pg_advisory_lock({self._KEY})")
+                self._connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{WAIT_S}s'")
+                self._connection.execute(self._sql("pg_advisory_lock"), self._key)
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) == self._TIMED_OUT:
                 return False
@@ -111,7 +120,11 @@ class ServerLock:
     def release(self) -> None:
         """Give the lock back."""
         with self._connection.begin():
-            self._connection.exec_driver_sql(f"SELECT pg_advisory_unlock({self._KEY})")
+            self._connection.execute(self._sql("pg_advisory_unlock"), self._key)
+
+    @staticmethod
+    def _sql(function: str) -> TextClause:
+        return text(f"SELECT {function}(:ours, hashtext(concat(current_schema(), CAST(:name AS text))))")
 
 
 _STARTING = "starting a run"
@@ -176,6 +189,26 @@ class Connections:
             with connection.begin():
                 yield connection
 
+    @contextmanager
+    def locked(self, doing: str, name: str = RUN) -> Iterator[bool]:
+        """Hold a lock that goes with this process, however it ends; yields False, at once, where somebody has it."""
+        lock: FileLock | ServerLock
+        with ExitStack() as held:
+            with translating(self.place, doing):
+                if self.place.file is not None:
+                    lock = FileLock(self.place.file, name)
+                    try:
+                        taken = lock.acquire(0.0)
+                    except OSError as error:
+                        raise file_error(error, self.place, doing) from error
+                else:
+                    connection = held.enter_context(self.engine.connect())
+                    lock = ServerLock(connection, name)
+                    taken = lock.acquire()
+            if taken:
+                held.callback(lock.release)
+            yield taken
+
 
 class RunSession:
     """The connection of one grading run, which holds the lock: without the lock, no writing."""
@@ -192,8 +225,7 @@ class RunSession:
         """Take the lock.
 
         Raises:
-            BusyError: another run grades into this gradebook.
-            GradebookError: the database refused.
+            GradebookError: another run grades into this gradebook, or the database refused.
         """
         with translating(connections.place, _STARTING):
             if connections.place.file is None:
@@ -204,7 +236,7 @@ class RunSession:
             except OSError as error:
                 raise file_error(error, connections.place, _STARTING) from error
             if not taken:
-                _busy(connections)
+                raise GradebookError(grading(connections), _WAIT_FOR_IT)
             try:
                 # In the write-ahead log a killed process loses nothing even so. A power cut may take the last marks,
                 # and they are graded again; what people decide is written with FULL.
@@ -224,7 +256,7 @@ class RunSession:
         try:
             lock = ServerLock(connection)
             if not lock.acquire():
-                _busy(connections)
+                raise GradebookError(grading(connections), _WAIT_FOR_IT)
         except BaseException:
             connection.close()
             raise
@@ -254,15 +286,15 @@ class RunSession:
             lock.release()
 
 
-def _busy(connections: Connections) -> NoReturn:
-    """Say who else is grading."""
+_WAIT_FOR_IT = "Wait until it is done, or name another gradebook with --gradebook."
+
+
+def grading(connections: Connections) -> str:
+    """Say whose run is grading."""
     open_runs = schema.runs.select().where(schema.runs.c.finished_at.is_(None))
     with connections.reading(_STARTING) as connection:
         row = connection.execute(open_runs.order_by(schema.runs.c.id.desc()).limit(1)).one_or_none()
     who = ""
     if row is not None:
         who = f" (process {row.process} on {row.host}, since {row.started_at:%Y-%m-%d %H:%M} UTC)"
-    raise BusyError(
-        f"{connections.place.display}: another run is grading into this gradebook{who}.",
-        "Wait until it is done, or name another gradebook with --gradebook.",
-    )
+    return f"{connections.place.display}: another run is grading into this gradebook{who}."

@@ -11,10 +11,6 @@ class GradebookError(KataError):
     exit_code = 3
 
 
-class BusyError(GradebookError):
-    """Raised when another run is grading into the gradebook."""
-
-
 class SerializationError(ValueError):
     """Raised when a report cannot be stored as it is."""
 

@@ -516,10 +516,24 @@ def state(connection: Connection, course: Course) -> tuple[int, ...]:
 
 
 def computed(connection: Connection, course: Course, name: str, stamp: str) -> bytes | None:
-    """Return what somebody computed; None where nobody has, or from something else."""
+    """Return what somebody computed; None where nobody has, or from something else.
+
+    Args:
+        connection: to read from.
+        course: whose gradebook it is.
+        name: what it is.
+        stamp: a text that is another one when it has to be computed anew.
+    """
     table = schema.computed
     wanted = select(table.c.value).where(table.c.name == name, table.c.stamp == stamp)
     return connection.execute(wanted).scalar()
+
+
+def keep_computed(connection: Connection, name: str, stamp: str, value: bytes) -> None:
+    """Store what takes long to compute, in the place of what was stored under the name."""
+    table = schema.computed
+    connection.execute(table.delete().where(table.c.name == name))
+    connection.execute(table.insert().values(name=name, stamp=stamp, value=value))
 
 
 def change_counters(connection: Connection, course: Course) -> dict[str, tuple[int, ...]]:

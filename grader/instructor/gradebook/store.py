@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import wraps
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from grader.instructor.gradebook import answers, events, identities, pushes, recording, schema
+from grader.instructor.gradebook import answers, events, identities, pushes, recording
 from grader.instructor.gradebook import history as of_history
 from grader.instructor.gradebook import marks as of_marks
-from grader.instructor.gradebook.connections import Connections, RunSession
+from grader.instructor.gradebook.connections import Connections, grading
 from grader.instructor.gradebook.course import Course
 from grader.instructor.gradebook.database import DEFAULT, Address
-from grader.instructor.gradebook.errors import BusyError, GradebookError, GradebookUsageError
+from grader.instructor.gradebook.errors import GradebookError, GradebookUsageError
 from grader.instructor.gradebook.events import Decision, Event, Provenance, Sort
 from grader.instructor.gradebook.migrate import HOW_MADE
 from grader.instructor.gradebook.recording import Argument, Recording
@@ -156,11 +157,15 @@ class Gradebook:
 
     def busy(self) -> str:
         """Say whose run is grading into this gradebook; nothing where one may begin now."""
-        try:
-            RunSession.open(self._connections).close()
-        except BusyError as error:
-            return error.message
-        return ""
+        with self._connections.locked("looking whether a run is grading") as free:
+            return "" if free else grading(self._connections)
+
+    def alone(self, name: str) -> AbstractContextManager[bool]:
+        """Enter with True in one process at a time, for something of this name; with False where another is inside.
+
+        Who dies inside has left it.
+        """
+        return self._connections.locked(f"taking turns for {name}", name)
 
     def keys(self, learner: str) -> dict[str, frozenset[Key]]:
         """Return, by kata, what the newest gradings of everything that a learner handed in depended on."""
@@ -208,16 +213,9 @@ class Gradebook:
     computed = _reading("reading what was computed", of_history.computed)
 
     def keep_computed(self, name: str, stamp: str, value: bytes) -> None:
-        """Store what takes long to compute, in the place of what was stored under the name.
-
-        Args:
-            name: what it is.
-            stamp: a text that is another one when it has to be computed anew.
-            value: it.
-        """
+        """Store what takes long to compute, in the place of what was stored under the name."""
         with self._guard, self._connections.deciding("storing what was computed") as connection:
-            connection.execute(schema.computed.delete().where(schema.computed.c.name == name))
-            connection.execute(schema.computed.insert().values(name=name, stamp=stamp, value=value))
+            of_history.keep_computed(connection, name, stamp, value)
 
     def reports(
         self,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 from grader.catalogue import Catalogue
 from grader.errors import EngineError
-from grader.extras.desk import process
+from grader.extras.desk import look_alikes, process
 from grader.extras.desk.look_alikes import AlikePair, clusters
 from grader.instructor.gradebook import events
 from grader.instructor.gradebook.store import Gradebook
@@ -96,6 +98,34 @@ def test_what_one_desk_has_compared_the_next_need_not(
         run.record(given, key(given), report("eve", "masks"))
         run.finish()
         wait_for(lambda: "compared again" in get("/alike", kata="masks"))
+
+
+def test_what_one_desk_compares_another_waits_for(
+    desk: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end, compare, compared_katas = threading.Event(), threading.Event(), process.ask, []
+    waits = threading.Event()
+
+    def slow(module: str, asked: Any, *rest: Any) -> Any:
+        compared_katas.append(asked[1])
+        begun.set()
+        may_end.wait(timeout=60)
+        return compare(module, asked, *rest)
+
+    monkeypatch.setattr(process, "ask", slow)
+    monkeypatch.setattr(look_alikes.time, "sleep", lambda _: waits.set())
+    one, first = desk_over(desk.where, tmp_path)
+    two, second = desk_over(desk.where, tmp_path)
+    with one, two:
+        assert "data-again" in first("/alike", kata="masks")
+        begun.wait(timeout=60)
+        assert "data-again" in second("/alike", kata="masks")
+        waits.wait(timeout=60)
+        may_end.set()
+        for get in (first, second):
+            wait_for(lambda get=get: "data-again" not in get("/alike", kata="masks"))
+            assert "Ada Lovelace" in get("/alike", kata="masks")
+    assert compared_katas == ["masks"]
 
 
 @pytest.mark.nightly
