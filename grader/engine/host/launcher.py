@@ -146,8 +146,10 @@ class ForkLauncher:
             job, scratch=str(ends.scratch), isolation=self._level, fill_memory=self._fill_memory
         )
         try:
-            away = (job.excluded,) if self._many and job.excluded.pattern else ()
-            zygote = self._zygote_with((*job.preload, *away))
+            # What is excluded a single worker takes away itself.
+            zygote = self._zygote_with(
+                tuple(part for part in job.preload if self._many or isinstance(part, str))
+            )
             pid, pidfd = zygote.launch(job, ends.theirs, ends.output_write, ends.audit_write)
         except BaseException:
             ends.abandon()

@@ -31,11 +31,11 @@ not waited for as long again."""
 class Patience:
     """The loops of one submission, as far as they were seen, and how long its calls are waited for because of them."""
 
-    def __init__(self, source: Source, required: Collection[str], *, hurried: bool) -> None:
-        """Begin with none; `hurried` says that a person waits for the report."""
+    def __init__(self, source: Source, required: Collection[str]) -> None:
+        self.hurried = False
+        """Whether a person waits for the report."""
         self._source = source
         self._required = required
-        self._hurried = hurried
         self._loops = 0
         """How many were waited for."""
         self._hung: dict[str, None] = {}
@@ -63,7 +63,7 @@ class Patience:
         if not involved or not self._reached(involved).isdisjoint(self._hung):
             return short_s
         # Another loop, or only slow. A person who waits for the report has one to mend already.
-        return max(limit_s / 2**self._loops, short_s) if self._hurried else math.inf
+        return max(limit_s / 2**self._loops, short_s) if self.hurried else math.inf
 
     def note(self, name: str, involved: Collection[str], error: WorkerTimeout, waited_s: float) -> None:
         """Remember a call that did not answer; `waited_s` is without end where it had all the check's time.

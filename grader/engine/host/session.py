@@ -65,7 +65,6 @@ class Session:
         *,
         device: str = "cpu",
         tell: Callable[[float], None] = lambda seconds: None,
-        hurried: bool = False,
     ) -> None:
         self.source = source
         self.terms = terms
@@ -88,7 +87,7 @@ class Session:
         self.killed = False
         """Whether a worker was ended by SIGKILL that was not ours."""
         self._ends = Deadline(terms.submission_timeout_s)
-        self._patience = Patience(source, terms.required, hurried=hurried)
+        self.patience = Patience(source, terms.required)
         self._uses: dict[str, int] = {}
         """Forbidden operators that were used, with the line where it is known."""
         self.users: set[str] = set()  # the required names in whose calls that was; all where nobody knows
@@ -510,7 +509,7 @@ class Session:
     def _waiting(self, name: str) -> Iterator[None]:
         """Wait for a call whose arguments are encoded: as long as the check has, or less because of earlier ones."""
         deadline, involved = self.deadline, {name, *self._handed} - {""}
-        wait_s = self._patience.seconds(name, involved, self._limit_s)
+        wait_s = self.patience.seconds(name, involved, self._limit_s)
         shortened = wait_s < deadline.left() and self.process is not None
         if shortened and self.process is not None:
             self.deadline = Deadline(wait_s)
@@ -521,7 +520,7 @@ class Session:
         except WorkerTimeout as error:
             # A check of many calls that is slow as a whole ends in one that may be right.
             if shortened or time.monotonic() - began >= self._limit_s / 2:
-                self._patience.note(name, involved, error, wait_s if shortened else math.inf)
+                self.patience.note(name, involved, error, wait_s if shortened else math.inf)
             raise
         finally:
             self.deadline = deadline
@@ -589,8 +588,7 @@ class Session:
             memory_bytes=terms.memory_bytes,
             device=self._device,
             gpu_bytes=terms.gpu_bytes,
-            preload=terms.preload,
-            excluded=self._excluded(),
+            preload=(*terms.preload, *((self._excluded(),) if terms.forbid and not self._open else ())),
         )
         process = self._launcher.launch(job)
         channel = Channel(process)

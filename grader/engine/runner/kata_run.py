@@ -62,8 +62,6 @@ class KataRun:
     left_behind: dict[str, FailureSignature | None] = field(default_factory=dict)
     """What the same submission left behind in checks that were run again, in this run and in others."""
     outcomes: dict[RunCheck, Outcome] = field(default_factory=dict)
-    _configs: dict[int, RunConfig] = field(default_factory=dict)
-    """By the seed of a draw."""
     used: dict[str, None] = field(default_factory=dict)
     """What the kata excludes and was used in any check."""
 
@@ -321,9 +319,7 @@ class KataRun:
     ) -> CheckContext:
         # Where a learner looks around there is no answer.
         ours = self.suite.reference if self.config.look is None else no_reference
-        if seed not in self._configs:
-            self._configs[seed] = replace(self.config, seed=seed)
-        return CheckContext(who, self._configs[seed], reference or ours, speed)
+        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
 
     def _timed(self, check: RunCheck, done: Outcomes) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""

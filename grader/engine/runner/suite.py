@@ -70,9 +70,8 @@ class Suite(Collected):
             return self._unread(error, file, config)
         # Counted before and after: the kernel says how often it killed for lack of memory, not whom.
         ended_for_memory = machine.killed_for_memory()
-        session = Session(
-            launcher, source, self.terms, device=config.device, tell=config.tell, hurried=config.hurried
-        )
+        session = Session(launcher, source, self.terms, device=config.device, tell=config.tell)
+        session.patience.hurried = config.hurried
         session.recorded = None if config.look is None else []
         with (
             machine.bounded_memory(self.terms.memory_bytes if config.device == "cpu" else None),

@@ -25,7 +25,6 @@ from grader import interpreter
 from grader.engine import sandbox
 from grader.engine.wire import frames
 from grader.engine.wire.messages import Excluded
-from grader.engine.worker.policy import taken_away
 from grader.engine.worker.process import Room, WorkerConfig, become_worker, preload
 
 ENDING_S = 10.0
@@ -266,10 +265,7 @@ class ForkServer:
             if not self._inside:
                 sandbox.become_subreaper()
             # In the branch and not in its zygote: another kata's workers must not find this kata's modules.
-            if isinstance(part, Excluded):
-                taken_away(part)
-            else:
-                preload((part,))
+            preload((part,))
             ForkServer(socket.socket(fileno=link), shared, self._view, self._inside).serve()
         finally:
             os._exit(0)

@@ -24,6 +24,7 @@ import msgspec
 from grader.devices import Device
 from grader.engine import sandbox
 from grader.engine.wire.messages import Excluded
+from grader.engine.worker.policy import taken_away
 from grader.engine.worker.serve import Worker
 from grader.malloc import fill_fresh_memory
 
@@ -54,10 +55,8 @@ class WorkerConfig(msgspec.Struct, frozen=True):
     """What it computes on; anything but the CPU widens what it may touch."""
     gpu_bytes: int | None = None
     """What torch may take of that device's own memory."""
-    preload: tuple[str, ...] = ()
-    """Modules to import before the submission, for those that take long."""
-    excluded: Excluded = Excluded()
-    """What is taken away before: a branch of the zygote does it for a kata's workers."""
+    preload: tuple[str | Excluded, ...] = ()
+    """Modules to import before the submission, for those that take long, and what the kata excludes, to take away."""
     scratch: str = ""
     """Where it may write."""
     isolation: sandbox.Isolation = "full"
@@ -76,13 +75,15 @@ class Room:
     box: sandbox.Sandbox | None = None
 
 
-def preload(names: Iterable[str]) -> None:
-    """Import what a kata names; a branch of the zygote does it for that kata's workers, a fresh interpreter for itself.
+def preload(parts: Iterable[str | Excluded]) -> None:
+    """Import what a kata names, and take away what it excludes.
 
-    The names are the pack's.
+    A branch of the zygote does it for that kata's workers, a fresh interpreter for itself. The names are the pack's.
     """
-    for name in names:
-        if name not in sys.modules:
+    for name in parts:
+        if isinstance(name, Excluded):
+            taken_away(name)
+        elif name not in sys.modules:
             # One that cannot be imported is passed over here: `kata pack check` tells its author.
             with contextlib.suppress(Exception):
                 importlib.import_module(name)

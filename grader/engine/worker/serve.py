@@ -232,8 +232,13 @@ class Worker:
                 return self._reply(self._required(request.required))
 
     def _load(self, request: messages.Load, source: bytes) -> None:
-        if messages.MODULE in self._objects:
-            self._unload(request)
+        if messages.MODULE in self._objects:  # nothing is left of the submission and what it imported
+            self._objects, self._numbers, self._graphs = {}, {}, {}
+            self._named, self._given, self._returned = set(), {}, []
+            folders = tuple(f"{folder}/" for folder in (request.root, request.given) if folder)
+            for name, loaded in list(sys.modules.items()):
+                if str(getattr(loaded, "__file__", None)).startswith(folders):
+                    del sys.modules[name]
         self._folder = request.root
         run_compiled_eagerly()
         # Before it is loaded: a module may open its vocabulary at import.
@@ -249,15 +254,6 @@ class Worker:
         else:
             module = load_module(request.module, request.path, source, request.given)
         self._objects[messages.MODULE] = module
-
-    def _unload(self, request: messages.Load) -> None:
-        """Forget the submission and what is imported from its folders, so that the next one begins anew."""
-        self._objects, self._numbers, self._graphs = {}, {}, {}
-        self._named, self._given, self._returned = set(), {}, []
-        folders = tuple(f"{folder}/" for folder in (request.root, request.given) if folder)
-        for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", None)).startswith(folders):
-                del sys.modules[name]
 
     def _required(self, names: Sequence[str]) -> dict[str, Any]:
         """Return those of the required names that are functions and classes, so that nobody has to ask for them."""
