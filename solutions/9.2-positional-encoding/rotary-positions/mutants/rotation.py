@@ -102,6 +102,12 @@ mistake(
 )
 
 mistake(
+    "pairs-from-one",
+    "your pairs count from 1, as a handout may write them; the first pair's frequency should be 1, its exponent 0",
+    rotate="torch.arange(0, D, 2, device=x.device) / D -> torch.arange(2, D + 1, 2, device=x.device) / D",
+)
+
+mistake(
     "exponent-without-minus",
     "your exponent is 2i / D, so pairs turn faster and faster; it should have a minus",
     rotate="""
