@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.engine.checks.expect import IN_FLOAT32
 from grader.engine.checks.failure import PROPERTIES
 from grader.engine.checks.stand_ins import install_stand_ins
 from grader.engine.host.errors import SubmissionRaised, WorkerDied, WorkerTimeout
@@ -21,7 +20,15 @@ from grader.engine.mistakes.load_reference import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.outcome import Circumstances, Outcome, Outcomes, RunCheck, judge, unusable_result
+from grader.engine.runner.outcome import (
+    Circumstances,
+    Outcome,
+    Outcomes,
+    RunCheck,
+    judge,
+    unusable_result,
+    without_lost_digits,
+)
 from grader.engine.runner.plugin import (
     PASSED,
     CheckContext,
@@ -379,7 +386,7 @@ class KataRun:
             outcomes = self._recognised(self._in_other_forms(outcomes))
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
-        return _without_lost_digits(outcomes)
+        return without_lost_digits(outcomes)
 
     def _telling(self, outcomes: Outcomes) -> list[RunCheck]:
         """Return the checks that failed in a way that may say which mistake was made.
@@ -560,26 +567,6 @@ class KataRun:
         idle = (stats.still - stats.works) & wrong
         names = {check: outcome.ran.names & required for check, outcome in outcomes.items()}
         return {check: asked for check, asked in names.items() if asked and asked <= idle}
-
-
-def _without_lost_digits(outcomes: Outcomes) -> dict[RunCheck, Outcome]:
-    """Drop the guess that digits were lost where the same names are wrong by more than that in another check.
-
-    A wrong step may differ from the right one by as little as float32 rounds, in one draw of many.
-    """
-    wrong = [
-        outcome
-        for check, outcome in outcomes.items()
-        if outcome.status == "fail" and outcome.stage == "values" and not check.hidden
-    ]
-    return {
-        check: replace(outcome, cause="", stage="values", lines=outcome.without_guess())
-        if outcome.cause == IN_FLOAT32
-        and not outcome.mistake
-        and any(outcome.ran.names & other.ran.names for other in wrong)
-        else outcome
-        for check, outcome in outcomes.items()
-    }
 
 
 def _unmet(check: RunCheck, done: Outcomes) -> Outcome | None:
