@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 
@@ -116,7 +117,7 @@ def expect_moved(submission, found, name, value, *gradients, tolerance=None, **o
                 "weight_decay": decay / options.get("lr", 1e-3)
             },
         }
-        return {say: adamw(start, *slopes, form=form, **options | other) for say, other in changed.items()}
+        return {say: partial(adamw, start, *slopes, form=form, **options | other) for say, other in changed.items()}
 
     wanted = oracle(lambda p, *g: adamw(p, *g, form=form, **options), value, *gradients)
     # By its fingerprint a mistake is known in the kata's own form alone.
