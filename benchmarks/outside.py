@@ -176,9 +176,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parts whose titles hold this")
     asked = parser.parse_args()
     places = {name: asked.folder.expanduser().resolve() / name for name in SOURCES}
-    for name, place in places.items():
-        if not place.is_dir():
-            print(f"missing: {place}; {SOURCES[name]}", file=sys.stderr)
+    missing = [name for name, place in places.items() if not place.is_dir()]
+    for name in missing:
+        print(f"missing: {places[name]}; {SOURCES[name]}", file=sys.stderr)
+    if missing and (asked.write or len(missing) == len(SOURCES)):
+        # A page with "not there" for what was measured before would say less than the old one.
+        sys.exit("nothing was measured: clone what is missing, then type this again")
     katas = {kata.slug: kata for kata in load_pack(ROOT / "katas").katas}
     table = Figures("Our mistakes in others' tests", "", ["part", "mistakes", "pass TorchCode", "pass CS336"])
     sums = {name: [0, 0] for name in SOURCES}

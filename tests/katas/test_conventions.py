@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from grader.catalogue import Kata
+from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.report.report import KataReport
 from tests import ours
@@ -58,6 +59,26 @@ def test_the_other_form_is_the_mistake_by_name_and_costs_one_check_and_a_tenth(
             assert {check.misconception for check in failed} == {mistake}
             dearest = max(check.max_points for check in failed)
             assert report.max_score - report.score <= dearest + -(-report.max_score // 10)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "slug", [slug for slug, kata in ours.katas().items() if any(wrong.convention for wrong in mistakes(kata))]
+)
+def test_what_others_teach_costs_one_check_and_a_tenth(slug: str, launcher: Any, tmp_path: Path) -> None:
+    kata = ours.katas()[slug]
+    file = tmp_path / f"{kata.module}.py"
+    with suites_of([kata], hidden=True) as suites:
+        suite = suites[slug].exclude(suites[slug].trained())
+        for wrong in mistakes(kata):
+            if not wrong.convention:
+                continue
+            file.write_text(wrong.text)
+            report = suite.check(file, launcher, RunConfig(seed=0))
+            failed = [check for check in report.checks if check.status != "pass"]
+            assert wrong.name.replace("_", "-") in {check.misconception for check in failed}, wrong.name
+            most = max(check.max_points for check in failed) + -(-report.max_score // 10)
+            assert report.max_score - report.score <= most, wrong.name
 
 
 def test_a_lesson_says_which_form_holds() -> None:

@@ -51,3 +51,15 @@ def test_an_answer_passes_by_their_tests_alone(outside: ModuleType, tmp_path: Pa
         name: outside.passes(outside.passes_torchcode, tmp_path, part, text) for name, text in answers.items()
     }
     assert passed == {"right": True, "wrong": False, "ends": False, "no code": False}
+
+
+def test_what_is_missing_is_said_and_the_table_stays(
+    outside: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "TorchCode").mkdir()
+    page = (BENCHMARKS.parent / "docs" / "outside.md").read_text()
+    monkeypatch.setattr(sys, "argv", ["outside.py", str(tmp_path), "--write"])
+    with pytest.raises(SystemExit, match="clone what is missing"):
+        outside.main()
+    assert f"missing: {tmp_path / 'assignment1-basics'}; git clone" in capsys.readouterr().err
+    assert (BENCHMARKS.parent / "docs" / "outside.md").read_text() == page

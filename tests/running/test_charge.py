@@ -105,6 +105,15 @@ def test_no_more_is_given_back_than_was_earned_and_nothing_for_no_work() -> None
     assert sum(lost(*idle[:3], (slip[3][0], replace(slip[3][1], idle=""))).values()) == 30
 
 
+def test_a_convention_costs_one_check_and_a_tenth_whatever_the_rest_earned() -> None:
+    turned = [check(name, 20, mistake="true-blocks") for name in "abcd"]
+    after = check("e", 20, status="skipped", after="a")
+    every = dict((*turned, after, check("holds", 0, status="pass")))
+    constant = next(iter(every))  # True everywhere in a right answer, too
+    charged = charge(every, 100, {}, (), {constant}, {"true-blocks"})
+    assert 100 - sum(outcome.points for outcome in charged.values()) == 30
+
+
 def test_what_the_machine_is_to_blame_for_is_no_slip() -> None:
     assert lost(check("a", 8, status="skipped", machine=True, cause="it is kept")) == {"a": 8}
 

@@ -316,3 +316,31 @@ def test_what_a_size_alone_suggests_gives_way_to_the_mistake_that_is_known(
     known, other = (message(kata.check(one), "thing") for one in (ends_in_ones, text.format("2 * x[:1]")))
     assert "wrong shape  thing  got [4]  want [3]" in known
     assert other.removeprefix(known) == "\naxis 0 is one longer than it should be"
+
+
+def test_digits_are_not_called_lost_where_the_same_name_is_wrong_by_more_elsewhere(bench: Bench) -> None:
+    bench.checks("""
+        from grader.checks import oracle
+
+        def asks(submission, draw, scale):
+            x = draw.normal(time=3).double() / 3
+            expect(submission.thing(x, scale), "thing").close_to(oracle(lambda x: x * 1.0, x))
+
+        @check(aspect="values")
+        def test_small(submission, draw):
+            "in small"
+            asks(submission, draw, 1e-8)
+
+        @check(aspect="values")
+        def test_large(submission, draw):
+            "in large"
+            asks(submission, draw, 1.0)
+    """)
+
+    def likely(body: str) -> list[bool]:
+        report = bench.check(f"def thing(x, scale):\n    return {body}\n")
+        return ["half of its digits" in (check.likely or "") for check in report.checks]
+
+    assert likely("x.float().double()") == [True, True]
+    assert likely("x + scale") == [False, False]
+    assert likely("x + (scale if scale < 1 else 0)") == [True, False]

@@ -45,6 +45,10 @@ _HINTS = {
 _CAUSES = {
     "modified by an inplace operation": IN_PLACE,
     "does not require grad and does not have a grad_fn": CUT_OFF,
+    "must have a last dimension with stride 1": (
+        "view_as_complex wants each pair next to each other in memory, and .reshape does not always copy: "
+        "write .contiguous() before it"
+    ),
     "view size is not compatible": "a tensor is not contiguous in memory, which .view needs: .reshape works on any",
     r"^(?!.*\bLong\b).*(mixed dtype|same dtype|expected scalar type)": (
         "something on the way has another dtype than the input: create it with dtype=x.dtype"

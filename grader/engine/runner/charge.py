@@ -49,7 +49,8 @@ def charge(
 ) -> dict[RunCheck, Outcome]:
     """Give points back where one slip failed several checks; what failed still fails, and says why it costs less.
 
-    No more is given back than the rest has earned, and nothing for values that took no work.
+    No more is given back than the rest has earned, and nothing for values that took no work. Neither holds for a
+    convention: it may turn everything round, and what is True everywhere is False everywhere then.
 
     Args:
         outcomes: the checks of a run, after mistakes have been named.
@@ -83,9 +84,11 @@ def charge(
     left = sum(outcome.points for outcome in outcomes.values())
     for failure in failed:
         check = failure.check
-        back = min(check.info.points - failure.charged, left)
-        if back > 0 and check not in idle_checks:
-            left -= back
+        back = check.info.points - failure.charged
+        if failure.cause not in conventions:
+            back = 0 if check in idle_checks else min(back, left)
+        if back > 0:
+            left = max(0, left - back)
             same = max(slips.get(failure.cause, [failure]), key=lambda other: other.charged).check
             where = "in a hidden check" if same.hidden else f"in “{same.info.title}”"
             why = (

@@ -20,7 +20,15 @@ from grader.engine.mistakes.load_reference import IdleWatch
 from grader.engine.mistakes.recognise import SEED, FailureSignature, Mark, fingerprint
 from grader.engine.runner.charge import charge, withhold_excluded, withhold_idle
 from grader.engine.runner.collected import Collected
-from grader.engine.runner.outcome import Circumstances, Outcome, Outcomes, RunCheck, judge, unusable_result
+from grader.engine.runner.outcome import (
+    Circumstances,
+    Outcome,
+    Outcomes,
+    RunCheck,
+    judge,
+    unusable_result,
+    without_lost_digits,
+)
 from grader.engine.runner.plugin import (
     PASSED,
     CheckContext,
@@ -378,7 +386,7 @@ class KataRun:
             outcomes = self._recognised(self._in_other_forms(outcomes))
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
-        return dict(outcomes)
+        return without_lost_digits(outcomes)
 
     def _telling(self, outcomes: Outcomes) -> list[RunCheck]:
         """Return the checks that failed in a way that may say which mistake was made.

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
+from grader.engine.checks.expect import IN_FLOAT32
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
 from grader.engine.checks.raised import describe_frame, describe_raised, is_refused_call, supposed_of
@@ -157,6 +158,26 @@ class Outcome:
 
 Outcomes = Mapping[RunCheck, Outcome]
 """What became of the checks of one run, in the order in which they ran."""
+
+
+def without_lost_digits(outcomes: Outcomes) -> dict[RunCheck, Outcome]:
+    """Drop the guess that digits were lost where the same names are wrong by more than that in another check.
+
+    A wrong step may differ from the right one by as little as float32 rounds, in one draw of many.
+    """
+    wrong = [
+        outcome
+        for check, outcome in outcomes.items()
+        if outcome.status == "fail" and outcome.stage == "values" and not check.hidden
+    ]
+    return {
+        check: replace(outcome, cause="", stage="values", lines=outcome.without_guess())
+        if outcome.cause == IN_FLOAT32
+        and not outcome.mistake
+        and any(outcome.ran.names & other.ran.names for other in wrong)
+        else outcome
+        for check, outcome in outcomes.items()
+    }
 
 
 _THIS_CHECK = "-k CHECK"

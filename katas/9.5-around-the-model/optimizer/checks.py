@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 
@@ -105,8 +106,22 @@ def expect_moved(submission, found, name, value, *gradients, tolerance=None, **o
     def moved(form):
         return adamw(value.double(), *(gradient.double() for gradient in gradients), form=form, **options)
 
+    def slips():
+        betas, decay = options.get("betas", (0.9, 0.999)), options.get("weight_decay", 0.01)
+        start, *slopes = (None if given is None else given.double() for given in (value, *gradients))
+        changed = {
+            "your two betas are exchanged; the first should be for the mean of g, the second for that of its square": {
+                "betas": betas[::-1]
+            },
+            "your decay takes weight_decay of the parameter at each step; it should take lr times that": {
+                "weight_decay": decay / options.get("lr", 1e-3)
+            },
+        }
+        return {say: partial(adamw, start, *slopes, form=form, **options | other) for say, other in changed.items()}
+
     wanted = oracle(lambda p, *g: adamw(p, *g, form=form, **options), value, *gradients)
-    with supposing_form(submission, "adamw", moved):
+    # By its fingerprint a mistake is known in the kata's own form alone.
+    with supposing_form(submission, "adamw", moved), supposing(slips if form else dict):
         expect(found, name, axes=ROWS).close_to(wanted, tolerance=tolerance)
 
 

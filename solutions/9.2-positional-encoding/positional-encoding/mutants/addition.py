@@ -10,6 +10,14 @@ mistake(
 )
 
 mistake(
+    "sum-not-returned",
+    "your positions never reach the output, which is x as it came; return the sum",
+    _add="return x + table[:T].to(x.dtype) -> return x",
+    idle="adding positions",
+    costs="no position is added anywhere",
+)
+
+mistake(
     "multiplied",
     "your positions are multiplied with x; they should be added",
     _add="x + table[:T].to(x.dtype) -> x * table[:T].to(x.dtype)",

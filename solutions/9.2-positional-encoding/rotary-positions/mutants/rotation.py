@@ -83,6 +83,31 @@ mistake(
 )
 
 mistake(
+    "two-layouts-of-halves",
+    "your angles belong to neighbours but your pairs are halves; columns 2i and 2i + 1 should be a pair and share one",
+    rotate="""
+        - first, second = x[..., 0::2], x[..., 1::2]
+        - turned = (first * cosine - second * sine, first * sine + second * cosine)
+        - return torch.stack(turned, dim=-1).flatten(-2)
+        + cosine, sine = (part.repeat_interleave(2, dim=-1) for part in (cosine, sine))
+        + first, second = x.chunk(2, dim=-1)
+        + return x * cosine + torch.cat((-second, first), dim=-1) * sine
+    """,
+)
+
+mistake(
+    "halves-read-pairs-written",
+    "your pairs are read as columns i and i + D/2 and written as 2i and 2i + 1; neighbours should be read, too",
+    rotate="x[..., 0::2], x[..., 1::2] -> x.chunk(2, dim=-1)",
+)
+
+mistake(
+    "pairs-from-one",
+    "your pairs count from 1, as a handout may write them; the first pair's frequency should be 1, its exponent 0",
+    rotate="torch.arange(0, D, 2, device=x.device) / D -> torch.arange(2, D + 1, 2, device=x.device) / D",
+)
+
+mistake(
     "exponent-without-minus",
     "your exponent is 2i / D, so pairs turn faster and faster; it should have a minus",
     rotate="""

@@ -22,7 +22,21 @@ mistake(
           else:
         +     mask = ~mask
     """,
+    convention="torch's modules and 11-785 block where True is",
 )
+
+
+@mistake(
+    "mask-inverted-blind-nan",
+    "your attention forbids what the mask allows, and is NaN where that is all; True means “may look”, and blind is 0",
+    convention="torch's modules and 11-785 block where True is",
+)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask, float("-inf"))
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
 
 
 @mistake(

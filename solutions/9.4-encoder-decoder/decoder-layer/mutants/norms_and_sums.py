@@ -29,6 +29,34 @@ mistake(
 )
 
 mistake(
+    "norm1-twice",
+    "your cross-attention uses the norm of the self-attention; it should use its own, norm2",
+    DecoderLayer="""
+        - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
+        + x = x + self.dropout(self.cross_attention(self.norm1(x), memory_mask, memory))
+
+        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        + x = self.norm1(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+    """,
+)
+
+mistake(
+    "norm1-everywhere",
+    "your three sublayers all use norm1; each should have a norm of its own, norm2 and norm3 for the others",
+    DecoderLayer="""
+        - x = x + self.dropout(self.cross_attention(self.norm2(x), memory_mask, memory))
+        - x = x + self.dropout(self.feed_forward(self.norm3(x)))
+        + x = x + self.dropout(self.cross_attention(self.norm1(x), memory_mask, memory))
+        + x = x + self.dropout(self.feed_forward(self.norm1(x)))
+
+        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        - x = self.norm3(x + self.dropout(self.feed_forward(x)))
+        + x = self.norm1(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        + x = self.norm1(x + self.dropout(self.feed_forward(x)))
+    """,
+)
+
+mistake(
     "cross-norm-missing",
     "your pre-norm cross-attention makes its queries from the stream as it is; they should come from norm2(x)",
     DecoderLayer="self.norm2(x) -> x",

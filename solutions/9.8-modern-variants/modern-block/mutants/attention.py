@@ -49,6 +49,26 @@ mistake(
         + a, b = x.chunk(2, dim=-1)
         + return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
     """,
+    convention="Hugging Face's LLaMA and UvA pair halves",
+)
+
+mistake(
+    "turned-in-float32",
+    "your cosines and sines are float32, so a bfloat16 query becomes float32; they should be cast to the dtype of x",
+    rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.cos(), angle.sin()",
+    convention="CS336, UvA and CMU leave it so",
+)
+
+mistake(
+    "turned-in-float32-scores-by-hand",
+    "your cosines and sines are float32, so bfloat16 scores become float32; they should be cast to the dtype of x",
+    rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.cos(), angle.sin()",
+    GroupedQueryAttention="""
+        - mixed = F.scaled_dot_product_attention(q, keys, values, mask)
+        + scores = q @ keys.transpose(-2, -1) * self.d_head**-0.5
+        + mixed = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1) @ values
+    """,
+    convention="CS336, UvA and CMU leave it so",
 )
 
 mistake(

@@ -59,6 +59,13 @@ mistake(
 )
 
 mistake(
+    "norm-in-float32",
+    "your norm computes float64 in float32, so half of its digits are lost; compute in float32 at least, not at most",
+    RMSNorm="x.to(torch.promote_types(x.dtype, torch.float32)) -> x.float()",
+    convention="CS336 and 11-711 teach it",
+)
+
+mistake(
     "norm-gives-float32",
     "your norm computes in float32 and stays there; the output should have the dtype of x",
     RMSNorm="""
