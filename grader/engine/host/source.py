@@ -264,24 +264,23 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     Without annotations and what `isinstance` compares with: neither is called. A definition is read as a whole, a
     branch or loop without its statements.
     """
+    # A function is called as a whole; of a branch, each statement inside is read by itself.
+    apart: tuple[type[ast.AST], ...] = () if isinstance(statement, Definition) else (ast.stmt,)
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
         yield node
         compares = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass")
         children: list[ast.AST] = []
-        for name, value in ast.iter_fields(node):
-            parts = value if isinstance(value, list) else [value]
-            if name in ("annotation", "returns"):
-                continue
-            # `isinstance(x, nn.Linear)` asks for a name that it does not use.
-            if compares and name == "args":
-                parts = parts[:1]
-            # A function is called as a whole; of a branch, each statement inside is read by itself.
-            whole = isinstance(statement, Definition)
-            children += [
-                p for p in parts if isinstance(p, ast.AST) and (whole or not isinstance(p, ast.stmt))
-            ]
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                # `isinstance(x, nn.Linear)` asks for a name that it does not use.
+                parts = value[:1] if compares and name == "args" else value
+                children += [p for p in parts if isinstance(p, ast.AST) and not isinstance(p, apart)]
+            elif isinstance(value, ast.AST) and not isinstance(value, apart):
+                if name not in ("annotation", "returns"):
+                    children.append(value)
         stack += reversed(children)
 
 

@@ -164,13 +164,13 @@ class SourceRemarks:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 continue
             reads = {f"{within}{name}" for name in (*globals_of(node, parts), *_attributes(parts))}
-            for name in _changed(node):
+            for name in _changed(node, parts):
                 self._reads[f"{within}{name}"] |= reads
             # Overloads are meant to be several; a file next to it may define what it likes.
             if isinstance(node, DEFINITIONS) and not node.decorator_list and not module:
                 defined[owner].append(node.lineno)
             self._written += ((f"{within}{owner}", written) for written in written_in(parts) if not module)
-            calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(node)}
+            calls = {getattr(call.func, "attr", getattr(call.func, "id", "")): call for call in _calls(parts)}
             # Code outside of functions runs while the file loads, whether or not anything calls it.
             if not owner:
                 self._reads[within] |= {name for name in reads if name.rpartition(".")[2] in calls}
@@ -217,13 +217,13 @@ class SourceRemarks:
                     self._left -= len(data)
                     body = ast.parse(data).body if self._left >= 0 else []
                     # With "" it is there even if it defines nothing.
-                    names |= {""}.union(*map(_changed, flat(body)))
+                    names |= {""}.union(*(_changed(node, own_nodes(node)) for node in flat(body)))
                     self._note_counted(body, module, f"{file}, ")
         return self._helpers[module]
 
     def _note_left_out(self, body: Iterable[ast.stmt], cells: Iterable[Cell]) -> None:
         for node in flat(body):
-            for name in _changed(node) & self._reads.keys():
+            for name in _changed(node, own_nodes(node)) & self._reads.keys():
                 self._about[name].append(
                     f"{placed(node.lineno)} changes {name} and was left out: in a notebook only imports, "
                     "definitions and simple assignments count"
@@ -247,15 +247,14 @@ def _attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield f"{owner}.{name}"
 
 
-def _calls(node: ast.stmt) -> Iterator[ast.Call]:
-    parts = list(own_nodes(node))
+def _calls(parts: Sequence[ast.AST]) -> Iterator[ast.Call]:
     # What `with` calls comes to its end there, whatever it changes.
     within = {part.context_expr for part in parts if isinstance(part, ast.withitem)}
     return (part for part in parts if isinstance(part, ast.Call) and part not in within)
 
 
-def _changed(node: ast.stmt) -> set[str]:
-    """Return the names of the module that a statement makes, or whose objects it changes."""
+def _changed(node: ast.stmt, parts: Iterable[ast.AST]) -> set[str]:
+    """Return the names of the module that a statement with these parts makes, or whose objects it changes."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
@@ -264,5 +263,5 @@ def _changed(node: ast.stmt) -> set[str]:
             return {base_name(method)}
         case ast.Expr(ast.Call(ast.Name("setattr"), [owner, *_])):
             return {base_name(owner)}
-    parts = [part for part in own_nodes(node) if not isinstance(getattr(part, "ctx", ast.Load()), ast.Load)]
-    return {base_name(part) for part in parts} - {""}
+    stored = [part for part in parts if not isinstance(getattr(part, "ctx", ast.Load()), ast.Load)]
+    return {base_name(part) for part in stored} - {""}
