@@ -71,7 +71,9 @@ def inject(model, names, r, alpha):
     for name in wanted:
         matches = [m for full, last, m in layers if name == full or name == last]
         if not matches:
-            raise ValueError(f"{name!r} is not an nn.Linear of the model; known: {[full for full, _, _ in layers]}")
+            raise ValueError(
+                f"{name!r} is not an nn.Linear of the model; known: {[full for full, _, _ in layers]}"
+            )
         picked.extend(matches)
     for p in model.parameters():
         p.requires_grad_(False)
@@ -170,7 +172,11 @@ class LoRALinear(nn.Module):
         return self.base(x) if self.old else self.base(x) + self.scale * (x @ self.A.T) @ self.B.T
 
 
-@answer("walk-once", "Modules are listed once, so the second place of a layer stays.", named=["tied-layer-in-one-place"])
+@answer(
+    "walk-once",
+    "Modules are listed once, so the second place of a layer stays.",
+    named=["tied-layer-in-one-place"],
+)
 def inject(model, names, r, alpha):
     if r < 1:
         raise ValueError(f"r = {r}, expected >= 1")
@@ -229,7 +235,11 @@ def inject(model, names, r, alpha):
             setattr(model.get_submodule(parent), last, new[m])
 
 
-@answer("added-in-place", "The difference is added to the weight's data, and subtracted again.", named=["subtracted", "weight-written-into"])
+@answer(
+    "added-in-place",
+    "The difference is added to the weight's data, and subtracted again.",
+    named=["subtracted", "weight-written-into"],
+)
 def merge(model):
     for m in model.modules():
         if isinstance(m, LoRALinear) and not m.old:
@@ -244,7 +254,9 @@ def unmerge(model):
             m.base.weight.data -= m.scale * (m.B.data @ m.A.data)
 
 
-@answer("cloned", "The old numbers are cloned, and copied back into the weight.", named=["weight-written-into"])
+@answer(
+    "cloned", "The old numbers are cloned, and copied back into the weight.", named=["weight-written-into"]
+)
 def merge(model):
     with torch.no_grad():
         for m in model.modules():
@@ -267,7 +279,11 @@ def adapter_state(model):
     return {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
 
 
-@answer("loaded-leniently", "torch's own loading, which passes over what does not fit.", named=["part-missing-taken", "unknown-taken"])
+@answer(
+    "loaded-leniently",
+    "torch's own loading, which passes over what does not fit.",
+    named=["part-missing-taken", "unknown-taken"],
+)
 def load_adapter(model, state):
     for m in model.modules():
         if isinstance(m, LoRALinear) and m.old:

@@ -75,8 +75,9 @@ except ImportError:  # nor does the learner's block of 9.8.1: the same model in 
         def forward(self, x: Tensor) -> Tensor:
             """Return the shape of x."""
             y, attention, inner = self.norm1(x), self.attention, self.feed_forward
-            q, k, v = (attention[name](y).unflatten(-1, (-1, self.size)).transpose(1, 2) for name in ("w_q", "w_k", "w_v"))
-            y = F.scaled_dot_product_attention(self.turned(q), self.turned(k), v, is_causal=True, enable_gqa=True)
+            heads = [attention[n](y).unflatten(-1, (-1, self.size)).transpose(1, 2) for n in ("w_q", "w_k", "w_v")]
+            q, k, v = self.turned(heads[0]), self.turned(heads[1]), heads[2]
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
             x = x + attention["w_o"](y.transpose(1, 2).flatten(2))
             y = self.norm2(x)
             return x + inner["linear2"](F.silu(inner["gate"](y)) * inner["linear1"](y))
@@ -134,8 +135,9 @@ def demo() -> list[Exhibit]:
     rows.append(["unmerged, and B set to 0", _continued(model)])
     bits = "All weights have the bits that they began with." if same else "Some weights are not what they were."
     return [
-        table(f"What the model writes; {HERO} is the hero of every story that it learns from", ["", "text"], rows, note=bits),
-        lines(f"What it pays for the first {HERO} of a new story, and for all else", curve, x_axis="step", y_axis="nats a letter"),
+        table(f"What it writes; {HERO} is the hero of every story that it learns from", ["", "text"], rows, note=bits),
+        lines(f"What it pays for the first {HERO} of a new story, and for all else", curve, x_axis="step",
+              y_axis="nats a letter"),
         _numbers(adapter_state(model)),
         _ranks(changes),
         _question(),
@@ -218,6 +220,6 @@ def _question() -> Exhibit:
     return question(
         "Every cell of the weights that were adapted has changed. Did the model have to forget anything for the name?",
         seen="What it pays for the first",
-        answer="Hardly anything: the name becomes nearly free, and all else costs what it cost before. A difference of low "
-        "rank reaches all cells, but it acts in few directions.",
+        answer="Hardly anything: the name becomes nearly free, and all else costs what it cost before. A difference of "
+        "low rank reaches all cells, but it acts in few directions.",
     )

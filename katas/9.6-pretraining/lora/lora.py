@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import torch
 from torch import Tensor, nn
 
 

@@ -60,7 +60,7 @@ def inject(model: nn.Module, names: Iterable[str], r: int, alpha: float) -> None
 
 
 def merge(model: nn.Module) -> None:
-    """Put a new weight into each base; whoever shares the old one keeps it."""
+    """Put a new weight into each base; what shares the old one keeps it."""
     for layer in _layers(model).values():
         if not layer.old:
             W = layer.base.weight

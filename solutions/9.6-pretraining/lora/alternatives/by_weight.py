@@ -1,4 +1,4 @@
-"""The same with one product by W + D, weights exchanged in the table of parameters, and a walk from holder to holder."""
+"""The same with one product by W + D, weights exchanged in the table of parameters, and a walk of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LoRALinear(nn.Module):
         self.base, self.r, self.alpha, self.merged = base, r, alpha, False
         for parameter in base.parameters():
             parameter.requires_grad_(False)
-        out, inputs = base.weight.shape
+        inputs = base.in_features
         self.A = nn.Parameter(torch.empty_like(base.weight[:1]).expand(r, -1).clone())
         self.B = nn.Parameter(torch.zeros_like(base.weight[:, :1]).expand(-1, r).clone())
         nn.init.uniform_(self.A, -(inputs**-0.5), inputs**-0.5)

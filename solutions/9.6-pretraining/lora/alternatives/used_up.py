@@ -108,8 +108,10 @@ def load_adapter(model: nn.Module, state: Mapping[str, Tensor]) -> None:
             raise ValueError(f"{path} is merged; expected it unmerged")
         for name, own in (("A", layer.A), ("B", layer.B)):
             new = rest.pop(path + name, None)
-            if new is None or new.shape != own.shape:
-                raise ValueError(f"{path}{name}: expected {list(own.shape)}, found {new if new is None else list(new.shape)}")
+            if new is None:
+                raise ValueError(f"{path}{name} is missing, expected {list(own.shape)}")
+            if new.shape != own.shape:
+                raise ValueError(f"{path}{name}: expected {list(own.shape)}, found {list(new.shape)}")
             pairs.append((own, new))
     if rest:
         raise ValueError(f"expected nothing else, found {list(rest)}")

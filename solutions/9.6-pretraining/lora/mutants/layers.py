@@ -40,15 +40,6 @@ mistake(
 )
 
 mistake(
-    "zeros-exchanged",
-    "your A begins with zeros and your B with random numbers; it should be the other way round",
-    LoRALinear=[
-        "torch.randn(r, base.in_features, dtype=W.dtype, device=W.device) -> W.new_zeros(r, base.in_features)",
-        "W.new_zeros(base.out_features, r) -> torch.randn_like(W[:, :1].expand(-1, r)) / base.in_features**0.5",
-    ],
-)
-
-mistake(
     "a-large",
     "your A begins with a deviation of 1, so its first steps are too large; it should be at most 1 / √I",
     LoRALinear="nn.Parameter(A / base.in_features**0.5) -> nn.Parameter(A)",
@@ -75,12 +66,16 @@ mistake(
 mistake(
     "base-copied",
     "your layer wraps a copy of the base, so others that use it lose the tie; keep the object itself",
-    LoRALinear="W = base.requires_grad_(False).weight -> base = __import__('copy').deepcopy(base).requires_grad_(False); W = base.weight",
+    LoRALinear="""
+        - W = base.requires_grad_(False).weight
+        + base = __import__("copy").deepcopy(base.requires_grad_(False))
+        + W = base.weight
+    """,
 )
 
 mistake(
     "base-detached",
-    "your base computes without gradients, so nothing before the layer learns; freeze its parameters instead",
+    "your base computes without gradients, so nothing before it learns; its parameters should be frozen instead",
     LoRALinear="y = self.base(x) -> y = self.base(x).detach()",
 )
 

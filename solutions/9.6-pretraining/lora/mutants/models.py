@@ -6,13 +6,13 @@ was added is not subtracted.
 
 mistake(
     "last-parts-only",
-    "your inject compares last parts alone, so a dotted name chooses nothing; compare the whole name, too",
+    "your inject compares last parts only, so a dotted name chooses nothing; it should compare whole names, too",
     inject="name in (place, place.rpartition(\".\")[2]) -> name == place.rpartition(\".\")[2]",
 )
 
 mistake(
     "whole-names-only",
-    "your inject compares whole names alone; a last part such as \"up\" should choose all layers of that name",
+    "your inject compares whole names only, so \"up\" chooses nothing; it should choose all layers called so",
     inject="name in (place, place.rpartition(\".\")[2]) -> name == place",
 )
 
@@ -38,33 +38,21 @@ mistake(
 )
 
 mistake(
-    "refused-if-all-are-wrong",
-    "your inject refuses only if none of the names fits; each of them should have a layer",
-    inject="""
-        -     if not found:
-        -         raise ValueError(f"no nn.Linear is called {name!r}; there are {', '.join(linear)}")
-              chosen |= dict.fromkeys(found)
-        + if not chosen:
-        +     raise ValueError(f"no nn.Linear is called {names}; there are {', '.join(linear)}")
-    """,
-)
-
-mistake(
     "frozen-before-looked-up",
-    "your model is frozen before its names are looked up, so it has changed when one is refused; look them up first",
+    "your model is frozen first, so it has changed when a name is refused; names should be looked up before",
     inject="chosen = {} -> chosen = {}; model.requires_grad_(False)",
 )
 
 mistake(
     "tied-layer-in-one-place",
-    "your inject replaces a layer in one of its places, so both no longer compute the same; replace it in all",
+    "your inject replaces a layer in one of its places, so they part; it should be replaced in all of them",
     inject="named_modules(remove_duplicate=False) -> named_modules()",
 )
 
 mistake(
     "tied-layer-twice",
-    "your inject makes an adapter for each place of a layer, so they part; put the same one in all of them",
-    inject="setattr(modules[holder], last, adapters[layer]) -> setattr(modules[holder], last, LoRALinear(layer, r, alpha))",
+    "your inject makes an adapter for each place of a layer, so they part; one should be in all of them",
+    inject="last, adapters[layer]) -> last, LoRALinear(layer, r, alpha))",
 )
 
 mistake(
@@ -79,7 +67,7 @@ mistake(
 
 mistake(
     "adapters-frozen",
-    "your inject freezes the model when A and B are in it, so nothing learns; freeze it before",
+    "your inject freezes A and B as well, so nothing learns; it should freeze the rest of the model",
     inject="""
         -     setattr(modules[holder], last, adapters[layer])
         +     setattr(modules[holder], last, adapters[layer].requires_grad_(False))
@@ -88,7 +76,7 @@ mistake(
 
 mistake(
     "added-again",
-    "your merged layer adds its difference once more; it should return base(x) alone",
+    "your merged layer adds its difference once more, so it counts twice; it should return base(x)",
     LoRALinear="return y if self.old else y -> return y",
 )
 
@@ -145,12 +133,5 @@ mistake(
         +     raise ValueError("this layer is not merged")
         + else:
     """,
-)
-
-mistake(
-    "learning-again",
-    "your unmerge lets the base learn; it should stay frozen",
-    unmerge="(layer.base.weight,), layer.old = layer.old, () -> "
-    "(layer.base.weight,), layer.old = layer.old, (); layer.base.weight.requires_grad = True",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

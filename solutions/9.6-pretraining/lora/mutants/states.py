@@ -5,15 +5,17 @@ A state has A and B of every layer, copied, and no more; what does not fit is re
 
 mistake(
     "whole-state",
-    "your adapter_state has the base as well, so the file is as large as the model; return A and B alone",
+    "your adapter_state has the base as well, so it is as large as the model; it should have A and B only",
     adapter_state="_parts(model).items() -> model.state_dict().items()",
 )
 
 mistake(
     "found-by-name",
-    "your adapter_state takes all that is called A or B, also of other modules; look for the LoRALinears",
-    _parts="return {f\"{name}.{part}\": getattr(layer, part) for name, layer in _layers(model).items() for part in \"AB\"}"
-    " -> return {n: p for n, p in model.named_parameters() if n[-1] in \"AB\"}",
+    "your adapter_state takes all that is called A or B, so others' come along; it should look for LoRALinears",
+    _parts="""
+        - return {f"{name}.{part}": getattr(layer, part) for name, layer in _layers(model).items() for part in "AB"}
+        + return {name: part for name, part in model.named_parameters() if name[-1] in "AB"}
+    """,
 )
 
 mistake(
@@ -67,17 +69,6 @@ mistake(
         - for name, layer in _layers(model).items():
         -     if layer.old:
         -         raise ValueError(f"{name} is merged: an unmerged layer was expected")
-    """,
-)
-
-mistake(
-    "b-not-copied",
-    "your load_adapter copies nothing into B, so the adapter does nothing; copy both",
-    load_adapter="""
-          for name, part in parts.items():
-        -     part.data.copy_(state[name])
-        +     if name.endswith("A"):
-        +         part.data.copy_(state[name])
     """,
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
