@@ -338,9 +338,9 @@ def test_step(submission, draw):
 # --- merge and unmerge ---
 
 
-@check(aspect="values", points=2, on_workers_word=WORD)
+@check(aspect="values", points=2.5, on_workers_word=WORD)
 def test_merge(submission, draw):
-    """merged, base.weight is W + alpha / r · B A, and the output is the same to rounding
+    """merged, base.weight is W + alpha / r · B A, of a rank of r at most, and the output is the same to rounding
 
     > `base.weight` of each LoRALinear is W + alpha / r · B A from then on, and the layer returns base(x) alone.
     > A layer that is merged already stays as it is.
@@ -367,22 +367,11 @@ def test_merge(submission, draw):
     for when in ("merged", "merged twice"):
         submission.merge(model)
         expect_logits(model, numbers, adapters, some_tokens(draw), f"of a model that is {when}")
-
-
-@check(aspect="values", points=0.5, follows=[test_merge, test_step], on_workers_word=WORD)
-def test_rank(submission, draw):
-    """what training adds to a weight has a rank of r at most
-
-    > a difference of rank r that learns.
-    """
-    submission.merge  # noqa: B018 - asked first
     layer, _, numbers = layer_of(submission, draw, 9, 8, r=3, dtype=torch.float64)
     given_module(submission, "models").train(layer, draw.normal(batch=20, width=9).double(), 4)
     submission.merge(layer)
-    added = layer.state_dict()["base.weight"].cpu() - numbers["weight"].cpu()
-    sizes = torch.linalg.svdvals(added)
+    sizes = torch.linalg.svdvals(layer.state_dict()["base.weight"].cpu() - numbers["weight"].cpu())
     rank = int((sizes > 1e-9 * sizes[0].clamp(min=1e-9)).sum())
-    fingerprint_facts(submission, rank=rank)
     if rank != 3:
         fail(f"wrong rank  of what four steps added  got {rank}  want 3, which is r")
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from torch import Tensor, nn
+import torch
+from torch import nn
 
 
 class LoRALinear(nn.Module):
@@ -44,7 +45,7 @@ class LoRALinear(nn.Module):
         # TODO 2: base, A and B. Which of their parameters should learn?
         raise NotImplementedError("LoRALinear.__init__")
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return base(x) + alpha / r · x Aᵀ Bᵀ, [.., O], for x [.., I]; base(x) alone while it is merged."""
         # TODO: two narrow products are cheaper than one with B A, which is as large as the weight.
         raise NotImplementedError("LoRALinear.forward")
@@ -95,7 +96,7 @@ def unmerge(model: nn.Module) -> None:
     raise NotImplementedError("unmerge")
 
 
-def adapter_state(model: nn.Module) -> dict[str, Tensor]:
+def adapter_state(model: nn.Module) -> dict[str, torch.Tensor]:
     """Return A and B of each LoRALinear in a model, and nothing else, merged or not.
 
     Returns:
@@ -106,7 +107,7 @@ def adapter_state(model: nn.Module) -> dict[str, Tensor]:
     raise NotImplementedError("adapter_state")
 
 
-def load_adapter(model: nn.Module, state: Mapping[str, Tensor]) -> None:
+def load_adapter(model: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
     """Give the LoRALinears of a model the A and B of a state that adapter_state has returned.
 
     Args:

@@ -75,6 +75,21 @@ mistake(
 )
 
 mistake(
+    "alpha-not-passed",
+    "your inject leaves its alpha unused, so all its layers have the scale 1; it should pass it on",
+    inject="LoRALinear(layer, r, alpha) for -> LoRALinear(layer, r, r) for",
+)
+
+mistake(
+    "eval-after-inject",
+    "your model is in eval mode after inject, so it trains without dropout; it should stay in its mode",
+    inject="""
+        - for parameter in model.parameters():
+        + for parameter in model.eval().parameters():
+    """,
+)
+
+mistake(
     "added-again",
     "your merged layer adds its difference once more, so it counts twice; it should return base(x)",
     LoRALinear="return y if self.old else y -> return y",
