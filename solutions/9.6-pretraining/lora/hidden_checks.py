@@ -29,11 +29,18 @@ def pair(submission, draw):
     return model.to(draw.device), twin
 
 
-def expect_alike(model, twin, x, when):
-    """Demand the twin's outputs, in float64 within rounding."""
+def expect_alike(reference, model, twin, x, when):
+    """Demand the twin's outputs, merged or not, in float64 within rounding."""
+
+    def right(x, merged=False):
+        own = copy.deepcopy(twin).to(x.dtype)
+        if merged:
+            reference.merge(own)
+        return own(x)
 
     with torch.no_grad():
-        expect(model(x), f"output {when}").close_to(oracle(lambda x: copy.deepcopy(twin).to(x.dtype)(x), x))
+        wanted = oracle(right, x, also=(lambda x: right(x, merged=True),))
+        expect(model(x), f"output {when}").close_to(wanted)
 
 
 def expect_bits(found, wanted, when):
@@ -77,12 +84,12 @@ def test_any_model(submission, reference, draw):
         reference.load_adapter(twin, state)
         x, before = draw.normal(batch=3, width=4), twin.state_dict()
         expect_bits(submission.adapter_state(model), state, f"of the adapter of {names}")
-        expect_alike(model, twin, x, "unmerged")
+        expect_alike(reference, model, twin, x, "unmerged")
         submission.merge(model)
-        expect_alike(model, twin, x, "merged")
+        expect_alike(reference, model, twin, x, "merged")
         submission.unmerge(model)
         expect_bits(model.state_dict(), before, f"with {names}, unmerged")
-        expect_alike(model, twin, x, "unmerged again")
+        expect_alike(reference, model, twin, x, "unmerged again")
 
 
 @check(aspect="values", points=1.5, on_workers_word=WORD)
@@ -102,13 +109,13 @@ def test_two_models(submission, reference, draw):
     submission.load_adapter(one, state)
     reference.load_adapter(first, state)
     submission.merge(one)
-    expect_alike(other, second, x, "of the other model, which is new")
+    expect_alike(reference, other, second, x, "of the other model, which is new")
     submission.load_adapter(other, submission.adapter_state(one))
     reference.load_adapter(second, state)
     submission.merge(other)
     submission.unmerge(one)
     for model, twin, when in ((one, first, "unmerged"), (other, second, "merged, with the adapter of one")):
-        expect_alike(model, twin, x, when)
+        expect_alike(reference, model, twin, x, when)
     submission.unmerge(other)
     for (model, twin), when in zip(pairs, ("of one", "of the other"), strict=True):
         expect_bits(model.state_dict(), twin.state_dict(), f"{when}, unmerged")
