@@ -220,6 +220,6 @@ def _question() -> Exhibit:
     return question(
         "Every cell of the weights that were adapted has changed. Did the model have to forget anything for the name?",
         seen="What it pays for the first",
-        answer="Hardly anything: the name becomes nearly free, and all else costs what it cost before. A difference of "
+        answer="Hardly anything: the name costs far less, and all else costs what it cost before. A difference of "
         "low rank reaches all cells, but it acts in few directions.",
     )
