@@ -51,7 +51,7 @@ class Sizes:
     """Further blocks of submissions for Kata and the floor; other graders get one."""
     small: int = 200
     large: int = 2000
-    more: int = 40
+    more: int = 80
     """Further submissions of a kata."""
     most: int = 140
     """Of the one that pytest is compared with."""
@@ -178,8 +178,8 @@ def _peer_table(slopes: dict[str, list[float]], block: int, blocks: int) -> Figu
 
 # Real katas ----------------------------------------------------------------------------------------------------------
 
-FEW = 20
-"""Submissions before the further ones: by then each draw that a class shares has mostly been seen."""
+FEW = 40
+"""Submissions before the further ones: by then each process has met each draw of a class with each of the answers."""
 PYTESTS, TIMES_PYTEST, TIMES_BEFORE = 20, 15.0, 0.8
 
 

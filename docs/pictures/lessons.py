@@ -660,6 +660,31 @@ def _transfer(f: Figure) -> None:
     f.text(66, 202, "blue: learning rate · dashed: no gradient is kept", "s")
 
 
+@figure("lora", "A weight, a column times a row, and what both are together", 150)
+def _lora(f: Figure) -> None:
+    base, solution = torch.nn.Linear(3, 2, bias=False), reference("lora")
+    base.weight.data = torch.tensor([[1.0, 0, 2], [0, 1, -1]])
+    layer, before = solution.LoRALinear(base, 1, 2.0), base.weight.clone()
+    layer.A.data, layer.B.data = torch.tensor([[1.0, 2, -1]]), torch.tensor([[0.5], [-1.0]])
+    solution.merge(layer)
+    parts = (("W", 12, 50, before, "c"), ("B", 152, 50, layer.B, "b"), ("A", 192, 16, layer.A, "b"),
+             ("B A", 192, 50, layer.B @ layer.A, ""), ("W + 2 · B A", 324, 50, base.weight, "a"))  # fmt: skip
+    for name, x, y, values, look in parts:
+        for i, row in enumerate(values.tolist()):
+            for j, value in enumerate(row):
+                f.box(x + 34 * j, y + 28 * i, 34, 28, "box" if look else "box d")
+                if look:
+                    f.box(x + 34 * j, y + 28 * i, 34, 28, look, 0.25)
+                f.text(x + 17 + 34 * j, y + 19 + 28 * i, f"{value:g}", "m")
+        if name == "A":
+            f.text(x + 110, y + 19, name, "s")
+        else:
+            f.text(x + 17 * values.shape[1], y + 28 * values.shape[0] + 16, name, "s m")
+    f.text(133, 82, "+ 2 ·", "m")
+    f.text(309, 82, "=", "m")
+    f.text(12, 142, "one column and one row, five numbers, change all six cells", "s")
+
+
 @figure("look-inside", "An induction head's attention map", 392)
 def _look_inside(f: Figure) -> None:
     story, modern = given(ROOT / "katas/given/story.py"), reference("modern-block")

@@ -649,6 +649,37 @@ def test_transfer() -> None:
     assert f"with the padding it would be {float(everything @ weight + 0.5):.4f}" in lesson
 
 
+def test_lora() -> None:
+    lesson = LESSONS["lora"]
+    solution = module(KATAS.parent / "solutions" / "9.6-pretraining" / "lora" / "lora.py")
+    base = torch.nn.Linear(3, 2, bias=False)
+    W = torch.tensor([[1.0, 0, 2], [0, 1, -1]])
+    base.weight.data = W.clone()
+    layer = solution.LoRALinear(base, 1, 2.0)
+    x = torch.ones(3)
+    layer(x)[0].backward()
+    assert "2 · (1, 0) · 2 = (4, 0)" in lesson
+    assert not layer.A.grad.any()
+    layer.A.data, layer.B.data = torch.tensor([[1.0, 2, -1]]), torch.tensor([[0.5], [-1.0]])
+    layer.zero_grad()
+    layer(x)[0].backward()
+    assert layer.B.grad.flatten().tolist() == [4, 0]
+    output, narrow = layer(x).tolist(), (layer.A @ x).tolist()
+    says(lesson, *(W @ x).tolist(), places=0, before="base, W x")
+    says(lesson, *narrow, places=0, before="\nA x")
+    says(lesson, *(layer.B.flatten() * narrow[0]).tolist(), places=0, before="B A x")
+    says(lesson, *output, places=0, before="\noutput")
+    solution.merge(layer)
+    for row in base.weight.tolist():
+        assert "  ".join(f"{number:g}" for number in row).replace("  -", " -") in lesson
+    assert base(x).tolist() == output
+    lost = torch.tensor(0.1) + 3 - 3
+    assert f"0.1 + 3 - 3  =  {float(lost):.7f}" in lesson
+    assert f"{576 * 576:,} numbers" in lesson
+    assert f"8 · (576 + 576) = {8 * 1152:,}" in lesson
+    assert f"that is {8 * 1152 / 576**2:.1%}" in lesson
+
+
 # --- 9.7.1 ---
 
 

@@ -69,6 +69,12 @@ STEPS = {
         "return torch.where(chosen, mask_id, tokens), torch.where(chosen, tokens, -100)"
     },
     "transfer": {"freeze": "module.requires_grad_(False)"},
+    "lora": {
+        "LoRALinear.__init__": "self.base = base.requires_grad_(False); W = base.weight; "
+        "self.A = nn.Parameter(torch.randn(r, base.in_features).to(W) / base.in_features**0.5); "
+        "self.B = nn.Parameter(W.new_zeros(base.out_features, r))",
+        "LoRALinear.forward": "return self.base(x)",
+    },
     "look-inside": {"attention_entropy": "return -(weights * weights.log()).sum(-1)"},
     "modern-block": {"RMSNorm.__init__": "self.weight = nn.Parameter(torch.ones(d_model))"},
     "long-attention": {
