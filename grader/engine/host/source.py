@@ -226,6 +226,7 @@ UNPARSED = (SyntaxError, ValueError, UnreadableNotebook, RecursionError, MemoryE
 """What parsing may raise."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_UNCALLED = frozenset({"annotation", "returns"})
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
@@ -278,9 +279,8 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
                 # `isinstance(x, nn.Linear)` asks for a name that it does not use.
                 parts = value[:1] if compares and name == "args" else value
                 children += [p for p in parts if isinstance(p, ast.AST) and not isinstance(p, apart)]
-            elif isinstance(value, ast.AST) and not isinstance(value, apart):
-                if name not in ("annotation", "returns"):
-                    children.append(value)
+            elif isinstance(value, ast.AST) and not isinstance(value, apart) and name not in _UNCALLED:
+                children.append(value)
         stack += reversed(children)
 
 
