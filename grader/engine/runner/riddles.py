@@ -167,6 +167,12 @@ def _named_sizes(text: str, call: CallRecord | None) -> str:
     return clean(", ".join(listed_sizes), WHOLE) if both else ""
 
 
+LAYERS = frozenset(
+    {"Linear", "Embedding", "LayerNorm", "RMSNorm", "MultiheadAttention", "Conv1d", "Conv2d", "Parameter"}
+)
+"""What of torch.nn has weights that are learned."""
+
+
 @dataclass(frozen=True)
 class Likely:
     """A line that does something which no error tells, and the messages of which it may be the reason."""
@@ -214,6 +220,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                 )
             case ast.FunctionDef():
                 yield from _of_zeros(part)
+                yield from _of_layers(part)
 
 
 def _cuts(node: ast.expr) -> bool:
@@ -268,6 +275,31 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
                 f"`{name} is not None`",
                 certain=True,
             )
+
+
+def _of_layers(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find where a `forward` makes what has weights, which are then other random ones at each call."""
+    if function.name != "forward":
+        return
+    # What a branch stores in an attribute may be made at the first call alone.
+    stored = {
+        part.value
+        for branch in ast.walk(function)
+        if isinstance(branch, ast.If)
+        for part in ast.walk(branch)
+        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Attribute)
+    }
+    for part in ast.walk(function):
+        match part:
+            case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if (
+                name in LAYERS and part not in stored
+            ):
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
+                    "__init__, as self.NAME = …, and call that here",
+                    certain=True,
+                )
 
 
 def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
