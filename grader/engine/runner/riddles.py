@@ -187,8 +187,21 @@ class Likely:
 def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
     """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
     cut: set[int] = set()
+    forwards = [part for part in parts if isinstance(part, ast.FunctionDef) and part.name == "forward"]
+    inside = {part for forward in forwards for part in ast.walk(forward)}
+    # What a branch stores in an attribute may be made at the first call alone.
+    for branch in [part for part in inside if isinstance(part, ast.If)]:
+        stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
+        inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
         match part:
+            case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
+                    "__init__, as self.NAME = …, and call that here",
+                    certain=True,
+                )
             case ast.Assign(
                 [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
             ):
@@ -220,7 +233,6 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                 )
             case ast.FunctionDef():
                 yield from _of_zeros(part)
-                yield from _of_layers(part)
 
 
 def _cuts(node: ast.expr) -> bool:
@@ -275,31 +287,6 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
                 f"`{name} is not None`",
                 certain=True,
             )
-
-
-def _of_layers(function: ast.FunctionDef) -> Iterator[Likely]:
-    """Find where a `forward` makes what has weights, which are then other random ones at each call."""
-    if function.name != "forward":
-        return
-    # What a branch stores in an attribute may be made at the first call alone.
-    stored = {
-        part.value
-        for branch in ast.walk(function)
-        if isinstance(branch, ast.If)
-        for part in ast.walk(branch)
-        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Attribute)
-    }
-    for part in ast.walk(function):
-        match part:
-            case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if (
-                name in LAYERS and part not in stored
-            ):
-                yield Likely(
-                    "",
-                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
-                    "__init__, as self.NAME = …, and call that here",
-                    certain=True,
-                )
 
 
 def likeliest(found: Sequence[Likely], message: str) -> Likely | None:

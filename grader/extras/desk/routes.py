@@ -177,7 +177,11 @@ class Desk:
         apart = (alike_pairs(unnamed, settled), alike_pairs(named, settled))
         pairs = [pair for some in apart for pair in some]
         # Too little of them is somebody's own for a pair, as in a short kata whose reference differs in one line.
-        copied = [name for name, findings in known().items() if any(map(_are_copies, findings.identical))]
+        copied = [
+            name
+            for name, findings in known().items()
+            if any(same.learners > 1 and not same.known for same in findings.identical)
+        ]
         section = None
         if kata is not None and found is not None and not isinstance(found, str):
             here = [pair.katas[slug] for pair in pairs if slug in pair.katas]
@@ -288,8 +292,3 @@ async def _form(request: Request) -> dict[str, str]:
     except ValueError as error:
         raise HTTPException(400) from error
     return dict(pairs)
-
-
-def _are_copies(same: Any) -> bool:
-    """Whether several learners handed in this file, and it is nothing that the pack holds."""
-    return same.learners > 1 and not same.known
