@@ -170,7 +170,7 @@ def test_a_class_is_marked_released_and_taken_back(
     assert f"marked question 1: 1/2 kim: {SECRET}" in told
 
     release = ("gradebook", "release", "week1", "--comment", "done", *book)
-    kata(*release).refused("2 answers (learners: 2) wait")
+    kata(*release).refused("2 answers of 2 learners wait")
     (folder / "marks.csv").write_text(
         "learner,kata,question,points,met,comment\n"
         "ada,insertion-sort,2,0.5,,half of it\nbob,insertion-sort,1,,2,\n"

@@ -71,3 +71,25 @@ def test_one_loop_is_waited_for_once_whatever_leads_to_it(
         assert "`again` did not answer within 1 s, and `helper` had not" in message(report, "loops_as_well")
         assert "`third` did not answer within 0.5 s" in message(report, "loops_too")
     assert report.status == "timeout"
+
+
+def test_a_check_that_is_slow_as_a_whole_shortens_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "AGAIN_S", 1e-9)
+    answer = "import time\n\ndef thing(seconds):\n    time.sleep(seconds)\n    return 1\n"
+    (bench.folder / "thing.py").write_text(answer)
+    # Its time ends in a call that has waited for less than half of it: it may be right.
+    bench.checks("""
+        @check(aspect='values')
+        def test_slow(submission):
+            'claim'
+            for seconds in (1.6, 60):
+                submission.thing(seconds)
+
+        @check(aspect='values')
+        def test_right(submission):
+            'claim'
+            assert submission.thing(0) == 1
+    """)
+    assert statuses(bench.check(answer, timeout_s=2.0)) == {"slow": "timeout", "right": "pass"}

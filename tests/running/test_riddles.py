@@ -104,6 +104,27 @@ def test_a_plain_tensor_where_a_parameter_is_wanted(bench: Bench) -> None:
     assert "line 5, self.weight = torch.ones(…), makes a plain tensor" in check.likely
 
 
+def test_a_layer_that_is_made_at_each_call_is_named(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing()(x)).close_to(x)")
+    answer = """
+        import torch
+        from torch import nn
+        class thing(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = None
+            def forward(self, x):
+                {}
+    """
+    (check,) = bench.check(answer.format("return nn.Linear(5, 3)(x)")).checks
+    assert "line 9, nn.Linear(5, 3), makes new weights at each call: make the layer in __init__" in (
+        check.likely or ""
+    )
+    made_once = "if self.layer is None: self.layer = nn.Linear(3, 3)\n                return self.layer(x)"
+    (check,) = bench.check(answer.format(made_once)).checks
+    assert check.likely is None
+
+
 def test_a_line_that_cuts_gradients_off_is_named(bench: Bench) -> None:
     bench.asks("""
         from grader.checks import expect_gradients

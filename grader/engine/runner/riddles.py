@@ -167,6 +167,12 @@ def _named_sizes(text: str, call: CallRecord | None) -> str:
     return clean(", ".join(listed_sizes), WHOLE) if both else ""
 
 
+LAYERS = frozenset(
+    {"Linear", "Embedding", "LayerNorm", "RMSNorm", "MultiheadAttention", "Conv1d", "Conv2d", "Parameter"}
+)
+"""What of torch.nn has weights that are learned."""
+
+
 @dataclass(frozen=True)
 class Likely:
     """A line that does something which no error tells, and the messages of which it may be the reason."""
@@ -181,8 +187,21 @@ class Likely:
 def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
     """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
     cut: set[int] = set()
+    forwards = [part for part in parts if isinstance(part, ast.FunctionDef) and part.name == "forward"]
+    inside = {part for forward in forwards for part in ast.walk(forward)}
+    # What a branch stores in an attribute may be made at the first call alone.
+    for branch in [part for part in inside if isinstance(part, ast.If)]:
+        stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
+        inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
         match part:
+            case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
+                    "__init__, as self.NAME = …, and call that here",
+                    certain=True,
+                )
             case ast.Assign(
                 [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
             ):

@@ -176,6 +176,12 @@ class Desk:
         unnamed = {slug: findings for slug, findings in known().items() if hides(slug)}
         apart = (alike_pairs(unnamed, settled), alike_pairs(named, settled))
         pairs = [pair for some in apart for pair in some]
+        # Too little of them is somebody's own for a pair, as in a short kata whose reference differs in one line.
+        copied = [
+            name
+            for name, findings in known().items()
+            if any(same.learners > 1 and not same.known for same in findings.identical)
+        ]
         section = None
         if kata is not None and found is not None and not isinstance(found, str):
             here = [pair.katas[slug] for pair in pairs if slug in pair.katas]
@@ -184,7 +190,7 @@ class Desk:
             )
         return self._page(
             "alike.html", katas=[kata.slug for kata in katas], kata=slug, section=section, pairs=pairs, most=PAIRS,
-            clusters=[cluster for some in apart for cluster in clusters(some)], compared=len(known()),
+            clusters=[cluster for some in apart for cluster in clusters(some)], compared=len(known()), copied=copied,
             words=SIMILAR and SIMILAR.WORDS, waits=not done, trouble=found if isinstance(found, str) else None,
             **more,
         )  # fmt: skip

@@ -439,8 +439,8 @@ def release(
     if waiting and not anyway:
         count = sum(len(queued.questions) for queued in waiting)
         raise GradebookUsageError(
-            f"{counted(count, 'answer')} (learners: {len({queued.learner for queued in waiting})}) "
-            "wait to be marked.",
+            f"{counted(count, 'answer')} of {counted(len({queued.learner for queued in waiting}), 'learner')} "
+            f"{'waits' if count == 1 else 'wait'} to be marked.",
             "See them: kata gradebook answers. To release the others anyway: --anyway",
         )
     # Somebody may release remarks on code alone: then nobody loses points for answers that nobody marks.

@@ -19,6 +19,7 @@ from grader.checks import (
     oracle,
     precondition,
     stand_in,
+    supposing,
     with_axes,
 )
 
@@ -26,6 +27,7 @@ OUTPUT, WEIGHTS = "batch head query feature", "batch head query key"
 KEY = "batch head key width"
 AXES = "batch time width"
 PROJECTIONS = ("w_q", "w_k", "w_v", "w_o")
+INVERTED = "your attention forbids what the mask allows; True should mean that the query may look"
 
 
 # --- the oracle: attention in torch's own operators ---
@@ -182,7 +184,10 @@ def test_mask_values(submission, draw):
     """
     tensors = inputs(draw, key=7)
     mask = draw.mask(keep=0.5, batch=2, head=3, query=4, key=7)
-    compare(call(submission, *tensors, mask), oracle(attend(mask), *tensors), mask)
+    result = call(submission, *tensors, mask)
+    # However a row is treated of which nothing, or all, is allowed.
+    with supposing({INVERTED: lambda: ((result[1] > 0) != mask).all()}):
+        compare(result, oracle(attend(mask), *tensors), mask)
 
 
 @check(aspect="masks", points=2, follows=test_mask_values)

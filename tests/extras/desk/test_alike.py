@@ -82,6 +82,7 @@ def test_what_one_desk_has_compared_the_next_need_not(
     desk: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = compared(desk)
+    assert 'byte for byte: <a href="/alike?kata=masks">' in page
     book, get = desk_over(desk.where, tmp_path)
 
     def refuse(*_: object) -> None:

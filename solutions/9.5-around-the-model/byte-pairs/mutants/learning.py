@@ -194,6 +194,15 @@ mistake(
 )
 
 mistake(
+    "merges-of-all-calls",
+    "your train adds to a list that all its calls share, so it begins where the last one ended; make a new list",
+    train="""
+        - merges: list[Pair] = []
+        + merges = vars(train).setdefault("merges", [])
+    """,
+)
+
+mistake(
     "size-of-vocabulary",
     "your train treats num_merges as the size of the vocabulary, bytes included; it should make that many merges",
     train="len(merges) < num_merges -> len(merges) + 256 < num_merges",

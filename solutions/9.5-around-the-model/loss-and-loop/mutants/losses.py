@@ -39,6 +39,16 @@ mistake(
 )
 
 mistake(
+    "quotient-of-powers",
+    "your exp overflows on large scores, and inf / inf is NaN; subtract the largest score, then the log of the sum",
+    log_softmax="""
+        - shifted = x - x.amax(dim, keepdim=True)
+        - return shifted - shifted.exp().sum(dim, keepdim=True).log()
+        + return (x.exp() / x.exp().sum(dim, keepdim=True)).log()
+    """,
+)
+
+mistake(
     "small-number-added",
     "your probabilities have a small number added, so large losses come out too small; subtract the log of the sum",
     log_softmax="shifted - shifted.exp().sum(dim, keepdim=True).log() -> "
