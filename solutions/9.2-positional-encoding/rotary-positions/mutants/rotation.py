@@ -20,12 +20,6 @@ mistake(
 )
 
 mistake(
-    "halves-read",
-    "your pairs are taken from two halves and laid out as neighbours; take columns 2i and 2i + 1, as 0::2 and 1::2 do",
-    rotate="x[..., 0::2], x[..., 1::2] -> x.chunk(2, dim=-1)",
-)
-
-mistake(
     "turned-backwards",
     "your pairs are turned the other way round; exchange the signs of the two sines",
     rotate="""
