@@ -81,6 +81,27 @@ def test_what_others_teach_costs_one_check_and_a_tenth(slug: str, launcher: Any,
             assert report.max_score - report.score <= most, wrong.name
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "is_a_sum"),
+    [
+        ("gradient, gradient, value=1 - beta2", "gradient, gradient", True),
+        # After one step these parameters are the same.
+        ("math.sqrt(1 - beta2**t)", "(1 - beta2**t)", False),
+    ],
+)
+def test_in_the_short_form_a_moment_is_called_a_sum_by_two_steps(
+    right: str, wrong: str, is_a_sum: bool, launcher: Any, tmp_path: Path
+) -> None:
+    kata = turned("optimizer")
+    text = kata.reference_in(kata.turned)
+    assert text is not None
+    assert right in text
+    for report in graded(kata, text.replace(right, wrong), tmp_path, launcher):
+        first = next(check for check in report.checks if check.id == "test_first_step")
+        assert first.status == "fail"
+        assert ("is a sum, not a mean" in (first.likely or "")) == is_a_sum
+
+
 def test_a_lesson_says_which_form_holds() -> None:
     own, other = (kata.lesson_text() for kata in (ours.katas()["optimizer"], turned("optimizer")))
     assert "\n- **short**: eps is added to √v before the correction" in other[:400]

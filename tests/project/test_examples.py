@@ -163,6 +163,7 @@ SHEET = "<!-- kata: masks -->\n## 1. x\nPosition t predicts token t + 1.\n"
 ELSEWHERE |= {
     "kata desk": "tests/extras/desk: it serves until it is stopped",
     "kata gradebook push": "tests/extras/push: it needs an LMS",
+    "kata gradebook pull": "tests/extras/push: it needs an LMS",
     "kata grade submissions/ --scheduler": "tests/extras/cluster: it needs a cluster",
     "kata gradebook quiz-results": "tests/extras/questions: it reads what learners answered",
     **dict.fromkeys(
@@ -176,11 +177,18 @@ ELSEWHERE |= {
     ),
     "kata course new --syllabus": "tests/cli/test_course.py: it needs a pack with that syllabus",
 }
+BEFORE = {
+    "kata gradebook release": "kata gradebook mark-all week1.csv",
+    "kata gradebook revoke": 'kata gradebook adjust ada masks +2 --comment "the third check was ours"',
+}
+"""What an instructor has typed by the time an example is of use, by the example's command."""
 
 
 def a_class(folder: Path, kata: Run) -> None:
     """An instructor's folder: a course, three learners, what they handed in, tables."""
     (folder / "canvas.csv").write_text(CANVAS)
+    (folder / "canvas-week3.csv").write_text(CANVAS)
+    (folder / "groups.csv").write_text("team,learner\n1,ada\n1,grace\n")
     (folder / "github.csv").write_text(
         "identifier,github_username,github_id,name\nada@example.org,adal,7,Ada Lovelace\n"
     )
@@ -204,12 +212,17 @@ def a_class(folder: Path, kata: Run) -> None:
 
     for number, place in enumerate(("first", "second", "submissions"), 1):
         hand_in(place, number)
-    (folder / "masks_final_v3.py").write_text(ours.MASKS)
+    (folder / "submissions/ada/masks_final_v3.py").write_text(ours.MASKS)
+    (folder / "submissions/linus.p").mkdir()
+    (folder / "submissions/linus.p/layer_norm.py").write_text(norm)
     shutil.copytree(folder / "first", folder / "2024/submissions")
-    with zipfile.ZipFile(folder / "week2.zip", "w") as archive:
-        archive.writestr("ada/layer_norm.py", norm)
+    for week, name, answer in (("week1", "masks", ours.MASKS), ("week2", "layer_norm", norm)):
+        with zipfile.ZipFile(folder / f"{week}.zip", "w") as archive:
+            archive.writestr(f"ada/{name}.py", answer)
     (folder / "oral.csv").write_text("learner,kata,points,comment\ngrace,masks,-2,oral exam\n")
-    (folder / "week1.csv").write_text("learner,kata,question,points,comment\nada,masks,1,0.5,fair\n")
+    (folder / "week1.csv").write_text(
+        "learner,kata,question,points,comment\nada,masks,1,0.5,fair\ngrace,masks,1,0.5,\nlinus,masks,1,0.5,\n"
+    )
     weeks = ("week1=9.3.1,9.3.2", "week2=9.3.3", "week3=9.3.4")
     due = [word for week in ("week1", "week2", "week3") for word in ("--due", f"{week}=2030-10-12T18:00")]
     course = [word for week in weeks for word in ("--assignment", week)]
@@ -217,6 +230,11 @@ def a_class(folder: Path, kata: Run) -> None:
     for place in ("first", "second", "submissions"):
         kata("grade", place).done()
     shutil.copyfile(folder / "gradebook.sqlite", folder / "last-year.sqlite")
+    kata("report", "--feedback-only", "--out", "pages").done()
+    pages = "".join(page.read_text() for page in folder.glob("pages/feedback/*.md"))
+    shutil.rmtree(folder / "pages")
+    line = re.findall(r"(?m)^kata-dispute ada masks .*:$", pages)[0]
+    (folder / "mail.txt").write_text(f"{line} the third check asks for more than the lesson says\n")
 
 
 @pytest.mark.nightly
@@ -236,8 +254,11 @@ def test_instructors_examples(
             if number == 0 or "course new" in command:
                 shutil.copytree(folder, here := tmp_path / f"{place}-{number}")
                 monkeypatch.chdir(here)
+                if name in BEFORE:
+                    kata(*shlex.split(BEFORE[name])[1:]).done()
             if "course new" in command:
-                (here / "course.toml").unlink()
+                for file in ("course.toml", "roster.csv"):
+                    (here / file).unlink()
             ran = kata(*shlex.split(command)[1:])
             if ran.code:
                 wrong.append(f"{command}\n{ran.text}")

@@ -99,8 +99,8 @@ def assign(
 
     \b
     Example:
-      kata gradebook assign kim,lee week1 --comment "halves"
       kata gradebook assign kim masks --section A --comment "her exercise class"
+      kata gradebook assign kim,lee week1 --comment "halves"
       kata gradebook assign lee --learner ada --comment "lee knows the case"
     """
     from grader.api import Assign, Catalogue, KataTexts, resolve_learner

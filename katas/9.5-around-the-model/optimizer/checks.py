@@ -99,25 +99,43 @@ def expect_steps(submission, draw, steps, said="", **options):
         expect_moved(submission, found[place], name, value, *history, **options)
 
 
-def expect_moved(submission, found, name, value, *gradients, tolerance=None, **options):
-    """Compare a parameter with what the form of AdamW that holds here makes of it."""
+def expect_moved(submission, found, name, value, *gradients, tolerance=None, later=None, **options):
+    """Compare a parameter with what the form of AdamW that holds here makes of it.
+
+    `later` is the parameter after one more step, and its gradient, where mistakes give the same before it.
+    """
     form = convention(submission, "adamw")
 
     def moved(form):
         return adamw(value.double(), *(gradient.double() for gradient in gradients), form=form, **options)
 
     def slips():
-        betas, decay = options.get("betas", (0.9, 0.999)), options.get("weight_decay", 0.01)
+        lr, betas = options.get("lr", 1e-3), options.get("betas", (0.9, 0.999))
+        decay = options.get("weight_decay", 0.01)
         start, *slopes = (None if given is None else given.double() for given in (value, *gradients))
+        summed = (1 - betas[1]) ** 0.5  # √v is larger by 1 / summed, so the update is that of a smaller lr and eps
         changed = {
             "your two betas are exchanged; the first should be for the mean of g, the second for that of its square": {
                 "betas": betas[::-1]
             },
             "your decay takes weight_decay of the parameter at each step; it should take lr times that": {
-                "weight_decay": decay / options.get("lr", 1e-3)
+                "weight_decay": decay / lr
+            },
+            "your second moment is a sum, not a mean; add the gradient's square with the factor 1 - beta2": {
+                "lr": lr * summed,
+                "eps": options.get("eps", 1e-8) * summed,
+                "weight_decay": decay / summed,
             },
         }
-        return {say: partial(adamw, start, *slopes, form=form, **options | other) for say, other in changed.items()}
+
+        def given_by(other):
+            slipped = partial(adamw, start, *slopes, form=form, **options | other)
+            if later is None:
+                return slipped()
+            after, gradient = (tensor.cpu().double() for tensor in later)
+            return torch.allclose(after, slipped(gradient), rtol=1e-4) and slipped()
+
+        return {say: partial(given_by, other) for say, other in changed.items()}
 
     wanted = oracle(lambda p, *g: adamw(p, *g, form=form, **options), value, *gradients)
     # By its fingerprint a mistake is known in the kata's own form alone.
@@ -295,10 +313,11 @@ def test_first_step(submission, draw):
     values, gradients = drawn(draw, 2)
     made = bench(submission, values, **options)
     found = made.step(gradients[0])
-    made.step(gradients[1])  # by one step alone, moments that are fed wrongly cannot be told apart, nor named
+    after = made.step(gradients[1])  # by one step alone, moments that are fed wrongly cannot be told apart, nor named
     for place, value in enumerate(values):
         name = f"parameter {place} after 1 step, betas {options['betas']}"
-        expect_moved(submission, found[place], name, value, gradients[0][place], **options)
+        later = after[place], gradients[1][place]
+        expect_moved(submission, found[place], name, value, gradients[0][place], later=later, **options)
 
 
 @check(aspect="values", points=2.5, follows=test_first_step, on_workers_word=WORD)
@@ -343,8 +362,8 @@ def test_decay_alone(submission, draw):
     for _ in range(2):
         found = made.step(zeros)
     for place, value in enumerate(values):
-        wanted = oracle(lambda p: p * (1 - 0.2 * 0.4) ** 2, value)
-        expect(found[place], f"parameter {place} after 2 steps of gradient 0", axes=ROWS).close_to(wanted)
+        name = f"parameter {place} after 2 steps of gradient 0"
+        expect_moved(submission, found[place], name, value, zeros[place], zeros[place], **options)
 
 
 @check(aspect="values", points=2, follows=[test_steps, test_decay_alone], on_workers_word=WORD)

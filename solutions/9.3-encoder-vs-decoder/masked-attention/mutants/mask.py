@@ -126,6 +126,18 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
+@mistake(
+    "mask-added-unscaled",
+    "your boolean mask is added before the division, so allowed scores grow by 1/√d; set the forbidden ones to -inf",
+)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1)
+    if mask is not None:
+        scores = scores + mask
+    weights = (scores / math.sqrt(query.size(-1))).softmax(dim=-1)
+    return weights @ value, weights
+
+
 mistake(
     "mask-unsqueezed",
     "your attention gives the mask another axis whatever its shape; let it broadcast as it is",

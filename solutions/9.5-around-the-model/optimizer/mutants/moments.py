@@ -120,6 +120,13 @@ mistake(
 )
 
 mistake(
+    "second-not-averaged",
+    "your second moment is a sum, not a mean; add the gradient's square with the factor 1 - beta2",
+    AdamW="gradient, gradient, value=1 - beta2 -> gradient, gradient",
+    costs="every step is made of both moments, and hardly any value of one is right without them",
+)
+
+mistake(
     "uphill",
     "your steps go up; subtract the update",
     AdamW="sub_ -> add_",
