@@ -576,16 +576,21 @@ def test_refused_state(submission, draw):
 
 @check(aspect="mode", points=0.5, follows=[test_inject, test_unmerge, test_load_adapter], on_workers_word=WORD)
 def test_left(submission, draw):
-    """all are called by name, and leave the model in its mode
+    """all are called by name, names may be a generator, and the model stays in its mode
 
     > All may be given by position or
       by name.
+    > names: Iterable[str]
     > A function that is given a model leaves it in the mode in which it came
     """
     for train in (True, False):
         model, _ = model_of(submission, draw, *PARTS)
         model.train(train)
-        submission.inject(model=model, names=("up",), r=2, alpha=3.0)
+        names = given_module(submission, "models").Once(["up"])
+        submission.inject(model=model, names=names, r=2, alpha=3.0)
+        state = model.state_dict()
+        fingerprint_facts(submission, names=sorted(state))
+        expect(list(state), "names of the state with a generator of 'up'").has_names(names_with(BLOCKS))
         state = submission.adapter_state(model=model)
         submission.load_adapter(model=model, state=state)
         submission.merge(model=model)

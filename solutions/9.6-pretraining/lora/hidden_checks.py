@@ -102,7 +102,7 @@ def test_two_models(submission, reference, draw):
     submission.inject, submission.merge, submission.unmerge  # noqa: B018 - asked first
     pairs, x = [pair(submission, draw) for _ in range(2)], draw.normal(batch=3, width=4)
     for (model, twin), alpha in zip(pairs, (1.0, 6.0), strict=True):
-        submission.inject(model, ["0", "2"], 2, alpha)
+        submission.inject(model, given_module(submission, "models").Once(["0", "2"]), 2, alpha)
         reference.inject(twin, ["0", "2"], 2, alpha)
     (one, first), (other, second) = pairs
     state = {name: draw.like(value) for name, value in reference.adapter_state(first).items()}
