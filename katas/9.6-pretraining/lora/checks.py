@@ -176,7 +176,7 @@ def some_tokens(draw):
 
 @check(aspect="values", points=1.5, on_workers_word=WORD)
 def test_new(submission, draw):
-    """a new LoRALinear changes nothing bit for bit, since B is zero
+    """a new LoRALinear changes no number, since B is zero
 
     > It begins with zeros.
     > A and B have the dtype and device of the base's weight.
@@ -240,10 +240,10 @@ def test_layer_promises(submission, draw):
 
 @check(aspect="values", points=2.5, on_workers_word=WORD)
 def test_inject(submission, draw):
-    """inject replaces the layers of these names, no others, and the model computes the same, bit for bit
+    """inject replaces the layers of these names, no others, and the model computes the same numbers
 
-    > each is the dotted name of an nn.Linear in the model, such as "blocks.0.w_q", or the last part of such a
-      name
+    > Each is the dotted name of an nn.Linear in the model, such as
+            "blocks.0.w_q", or the last part of such a name, "w_q", which chooses all layers that are called so
     > Other modules of these names stay.
     """
     for names, places in (
@@ -268,7 +268,8 @@ def test_inject(submission, draw):
 def test_begin(submission, draw):
     """A begins small and random, in each layer anew
 
-    > It begins with random numbers: mean 0, and a deviation of at most 1 / √I.
+    > It begins with random numbers, from a distribution of mean 0 and of a deviation of at
+            most 1 / √I.
     """
     submission.inject  # noqa: B018 - asked first
     model = given_module(submission, "models").Model(9, 100, 8)
@@ -585,7 +586,7 @@ def test_left(submission, draw):
 
     > All may be given by position or
       by name.
-    > names: Iterable[str]
+    > names: any iterable, also a generator.
     > A function that is given a model leaves it in the mode in which it came
     """
     for train in (True, False):
