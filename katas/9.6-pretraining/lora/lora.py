@@ -26,7 +26,8 @@ class LoRALinear(nn.Module):
 
     Attributes:
         base: the linear layer, the same object.
-        A: nn.Parameter [r, I]. It begins with random numbers: mean 0, and a deviation of at most 1 / √I.
+        A: nn.Parameter [r, I]. It begins with random numbers, from a distribution of mean 0 and of a deviation of at
+            most 1 / √I.
         B: nn.Parameter [O, r]. It begins with zeros.
 
     A and B have the dtype and device of the base's weight. All three are all the parameters that there are.
@@ -56,12 +57,15 @@ def inject(model: nn.Module, names: Iterable[str], r: int, alpha: float) -> None
 
     Args:
         model: has no LoRALinear yet.
-        names: each is the dotted name of an nn.Linear in the model, such as "blocks.0.w_q", or the last part of such a
-            name, "w_q", which chooses all layers that are called so. Other modules of these names stay.
+        names: any iterable, also a generator. Each is the dotted name of an nn.Linear in the model, such as
+            "blocks.0.w_q", or the last part of such a name, "w_q", which chooses all layers that are called so; a name
+            that is both chooses both. Other modules of these names stay. Without any name the model is frozen, and
+            nothing is adapted.
         r, alpha: as in LoRALinear.
 
     Afterwards A and B are the only parameters that learn. A layer that the model has in several places is one layer:
-    if it is chosen by any of its names, the same LoRALinear is put in all these places.
+    if it is chosen by any of its names, the same LoRALinear is put in all these places. Two layers that share only a
+    weight are two: each has its own.
 
     Raises:
         ValueError: there is no nn.Linear of one of the names, or r is below 1. The model has not changed then.
@@ -112,7 +116,8 @@ def load_adapter(model: nn.Module, state: Mapping[str, torch.Tensor]) -> None:
 
     Args:
         model: one into which the same layers were injected, with the same r; the numbers of its bases may differ. All
-            its other parameters stay as they are.
+            its other parameters stay as they are, and so does its alpha, which is not in the state: inject with the
+            same one.
         state: its tensors may have another dtype or device.
 
     Raises:

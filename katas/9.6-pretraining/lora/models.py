@@ -5,6 +5,7 @@ Nothing in here compares or judges; it shares its process with the submission. T
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -58,6 +59,16 @@ class Kept:
     def read(self) -> dict[str, Tensor]:
         """Return what it holds now."""
         return self.state
+
+
+class Once:
+    """Names that are read once, as of a generator, which itself would cross to the checks as a list."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = iter(names)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._names
 
 
 def linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:

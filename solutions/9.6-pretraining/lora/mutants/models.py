@@ -38,6 +38,16 @@ mistake(
 )
 
 mistake(
+    "names-walked-twice",
+    "your inject walks through names twice, so a generator injects nothing; it should read them once",
+    inject="""
+        -     chosen |= dict.fromkeys(found)
+        + for name in names:
+        +     chosen |= {layer: None for place, layer in linear.items() if name in (place, place.rpartition(".")[2])}
+    """,
+)
+
+mistake(
     "frozen-before-looked-up",
     "your model is frozen first, so it has changed when a name is refused; names should be looked up before",
     inject="chosen = {} -> chosen = {}; model.requires_grad_(False)",

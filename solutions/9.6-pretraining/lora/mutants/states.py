@@ -12,10 +12,7 @@ mistake(
 mistake(
     "found-by-name",
     "your adapter_state takes all that is called A or B, so others' come along; it should look for LoRALinears",
-    _parts="""
-        - return {f"{name}.{part}": getattr(layer, part) for name, layer in _layers(model).items() for part in "AB"}
-        + return {name: part for name, part in model.named_parameters() if name[-1] in "AB"}
-    """,
+    adapter_state="_parts(model).items() -> model.named_parameters() if name[-1] in \"AB\"",
 )
 
 mistake(
@@ -60,6 +57,16 @@ mistake(
         +     if name in parts and given.get(name) == expected[name]:
         +         parts[name].data.copy_(state[name])
     """,
+)
+
+mistake(
+    "shape-met-late",
+    "your load_adapter meets a wrong shape while it copies, so half has changed; it should compare all before",
+    load_adapter=["given.get(name) != expected.get(name) -> (name in given) != (name in expected)", """
+          for name, part in parts.items():
+        +     if given[name] != expected[name]:
+        +         raise ValueError(f"the state has {given[name]} for {name}; {expected[name]} was expected")
+    """],
 )
 
 mistake(
