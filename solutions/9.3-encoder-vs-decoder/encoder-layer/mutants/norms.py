@@ -100,6 +100,15 @@ mistake(
 )
 
 mistake(
+    "norm1-for-both-sums",
+    "your post-norm layer uses norm1 for both sums, so norm2 does nothing; it should use norm2 for the second sum",
+    EncoderLayer="""
+        - x = self.norm2(x + self.dropout(self.feed_forward(x)))
+        + x = self.norm1(x + self.dropout(self.feed_forward(x)))
+    """,
+)
+
+mistake(
     "one-norm",
     "your layer has a single norm for both places, norm1; it should have norm2 for the feed-forward network",
     EncoderLayer="""

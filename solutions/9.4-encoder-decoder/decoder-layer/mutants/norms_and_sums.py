@@ -57,6 +57,17 @@ mistake(
 )
 
 mistake(
+    "norm1-for-all-sums",
+    "your post-norm layer uses norm1 for all three sums; it should use norm2 for the second and norm3 for the third",
+    DecoderLayer="""
+        - x = self.norm2(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        - x = self.norm3(x + self.dropout(self.feed_forward(x)))
+        + x = self.norm1(x + self.dropout(self.cross_attention(x, memory_mask, memory)))
+        + x = self.norm1(x + self.dropout(self.feed_forward(x)))
+    """,
+)
+
+mistake(
     "cross-norm-missing",
     "your pre-norm cross-attention makes its queries from the stream as it is; they should come from norm2(x)",
     DecoderLayer="self.norm2(x) -> x",
