@@ -20,7 +20,7 @@ from grader import interpreter, machine
 from grader.catalogue.catalogue import answers
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.engine.wire.messages import Excluded
+from grader.engine.wire.messages import TakenAway
 from grader.engine.worker.client import ENDING_S, TRACE, WorkerConfig, Zygote
 from grader.errors import MachineFault, UsageError
 from grader.malloc import NO_CACHE, keep_freed_memory
@@ -123,7 +123,7 @@ class ForkLauncher:
         self._level = sandbox.offered()
         # Now, while this process has read no check and no expected value.
         self._zygote = Zygote.fork(self._level, answers())
-        self._zygotes: dict[tuple[str | Excluded, ...], Zygote] = {(): self._zygote}
+        self._zygotes: dict[tuple[str | TakenAway, ...], Zygote] = {(): self._zygote}
         """By what each has imported for its workers, and taken away: what one kata has is nobody else's."""
         self._homes: dict[int, Zygote] = {}
 
@@ -160,7 +160,7 @@ class ForkLauncher:
         self._homes[pid] = zygote
         return replace(ends.process(pid, self, pidfd), limits=_watched(job))
 
-    def _zygote_with(self, parts: tuple[str | Excluded, ...]) -> Zygote:
+    def _zygote_with(self, parts: tuple[str | TakenAway, ...]) -> Zygote:
         if parts not in self._zygotes or self._zygotes[parts].refused:
             # One part after the other, so that katas share the branches of what they have in common.
             self._zygotes[parts] = self._zygote_with(parts[:-1]).branch(parts[-1])

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from grader.catalogue.torch_names import excluded, torch_names
 from grader.engine.host.source import MAX_CODE, UNPARSED, Source, body_of
-from grader.engine.wire.messages import Excluded
+from grader.engine.wire.messages import TakenAway
 from grader.engine.wire.uses import CLOSED, names
 from grader.notebooks import placed
 
@@ -19,16 +19,16 @@ LEAST = 600
 
 
 @functools.cache
-def excluded_names(forbid: tuple[str, ...]) -> Excluded:
+def excluded_names(forbid: tuple[str, ...]) -> TakenAway:
     """Return torch's operators and Python functions that compute what a kata excludes, and a pattern of such names."""
     if not forbid:
-        return Excluded()
+        return TakenAway()
     operators = excluded(forbid, operators=True).of(
         names()[0]
     )  # in whatever namespace: `aten::gelu` by `gelu`
     # What is computed with tensors of this layout may lie below the dispatcher; all of them are made by this one.
     operators.append("aten::to_mkldnn")
-    return Excluded(tuple(operators), tuple(excluded(forbid).of(names()[1])), excluded(forbid).pattern)
+    return TakenAway(tuple(operators), tuple(excluded(forbid).of(names()[1])), excluded(forbid).pattern)
 
 
 torch_names(), names()  # now, so that a process that stands by does it for all that it forks

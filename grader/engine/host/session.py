@@ -619,7 +619,7 @@ class Session:
             given=str(terms.given) if terms.given else None,
         )
 
-    def _excluded(self) -> messages.Excluded:
+    def _excluded(self) -> messages.TakenAway:
         return excluded_names(() if self._open else self.terms.forbid)
 
     def _load(self, channel: Channel) -> None:

@@ -117,7 +117,7 @@ class Request(msgspec.Struct, tag_field="do", forbid_unknown_fields=True, kw_onl
     """With `begin`: modules that are made get parameters that do not depend on how they were initialised."""
 
 
-class Excluded(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
+class TakenAway(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
     """What a kata excludes of torch."""
 
     operators: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Watch(Request, tag="watch"):
     path: str
     root: str
     """The top of what was handed in."""
-    excluded: Excluded = Excluded()
+    excluded: TakenAway = TakenAway()
     advice: str = ""
     blocks: bool = False
     """Whether `torch.ops` is for given blocks alone."""

@@ -16,7 +16,7 @@ import msgspec
 
 from grader.engine import sandbox
 from grader.engine.wire import frames
-from grader.engine.wire.messages import Excluded
+from grader.engine.wire.messages import TakenAway
 from grader.engine.worker.fork_server import (
     ENDING_S,
     Branch,
@@ -69,7 +69,7 @@ class Zygote:
         theirs.close()
         return cls(ours, pid)
 
-    def branch(self, part: str | Excluded) -> Zygote:
+    def branch(self, part: str | TakenAway) -> Zygote:
         """Return a zygote that has imported a module as well, or lacks what a kata excludes, for its workers alone.
 
         Close the branch before this one.

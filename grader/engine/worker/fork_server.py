@@ -24,7 +24,7 @@ import msgspec
 from grader import interpreter
 from grader.engine import sandbox
 from grader.engine.wire import frames
-from grader.engine.wire.messages import Excluded
+from grader.engine.wire.messages import TakenAway
 from grader.engine.worker.process import Room, WorkerConfig, become_worker, preload
 
 ENDING_S = 10.0
@@ -50,7 +50,7 @@ class Branch(msgspec.Struct, tag="branch", frozen=True):
     Its link travels with this message.
     """
 
-    part: str | Excluded
+    part: str | TakenAway
 
 
 class Launched(msgspec.Struct, tag="launched", frozen=True):
@@ -243,7 +243,7 @@ class ForkServer:
             become_worker(job, descriptors, Room(self._view, box))
         return pid
 
-    def _branch(self, part: str | Excluded, descriptors: list[int]) -> None:
+    def _branch(self, part: str | TakenAway, descriptors: list[int]) -> None:
         def fork() -> int:
             pid = os.fork()
             if pid == 0:
@@ -255,7 +255,7 @@ class ForkServer:
             self._branches[pid] = pidfd
             self._send(Launched(pid))
 
-    def _become_branch(self, part: str | Excluded, link: int) -> NoReturn:
+    def _become_branch(self, part: str | TakenAway, link: int) -> NoReturn:
         try:
             self._link.close()
             for number in (*self._branches.values(), *(child.pidfd for child in self._children.values())):

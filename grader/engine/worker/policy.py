@@ -25,7 +25,7 @@ import torch
 from torch._ops import OpOverload, OpOverloadPacket, _OpNamespace
 
 from grader.engine.wire import uses
-from grader.engine.wire.messages import Excluded, Watch
+from grader.engine.wire.messages import TakenAway, Watch
 from grader.engine.wire.uses import AROUND, TORCH, Note, codes, functions, namespaces, overloads, sources
 from grader.engine.worker import torch_code
 from grader.notebooks import cell_prefix, place_of
@@ -125,7 +125,7 @@ def _fast(operator: Any, let: dict[int, types.CodeType]) -> Any:
 class Exclusion:
     """What a kata excludes, taken away in this process for as long as it lives."""
 
-    def __init__(self, excluded: Excluded) -> None:
+    def __init__(self, excluded: TakenAway) -> None:
         self.excluded = excluded
         self.refused = 0
         """How often something was refused."""
@@ -337,7 +337,7 @@ class Exclusion:
 
 
 @functools.cache
-def taken_away(excluded: Excluded) -> Exclusion:
+def taken_away(excluded: TakenAway) -> Exclusion:
     """Take it away from this process, unless that was done in the one that it was forked from."""
     return Exclusion(excluded)
 

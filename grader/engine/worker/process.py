@@ -23,7 +23,7 @@ import msgspec
 
 from grader.devices import Device
 from grader.engine import sandbox
-from grader.engine.wire.messages import Excluded
+from grader.engine.wire.messages import TakenAway
 from grader.engine.worker.policy import taken_away
 from grader.engine.worker.serve import Worker
 from grader.malloc import fill_fresh_memory
@@ -55,7 +55,7 @@ class WorkerConfig(msgspec.Struct, frozen=True):
     """What it computes on; anything but the CPU widens what it may touch."""
     gpu_bytes: int | None = None
     """What torch may take of that device's own memory."""
-    preload: tuple[str | Excluded, ...] = ()
+    preload: tuple[str | TakenAway, ...] = ()
     """Modules to import before the submission, for those that take long, and what the kata excludes, to take away."""
     scratch: str = ""
     """Where it may write."""
@@ -75,13 +75,13 @@ class Room:
     box: sandbox.Sandbox | None = None
 
 
-def preload(parts: Iterable[str | Excluded]) -> None:
+def preload(parts: Iterable[str | TakenAway]) -> None:
     """Import what a kata names, and take away what it excludes.
 
     A branch of the zygote does it for that kata's workers, a fresh interpreter for itself. The names are the pack's.
     """
     for name in parts:
-        if isinstance(name, Excluded):
+        if isinstance(name, TakenAway):
             taken_away(name)
         elif name not in sys.modules:
             # One that cannot be imported is passed over here: `kata pack check` tells its author.
