@@ -25,7 +25,7 @@ NAMES = sorted(
         if name.partition(".")[0] in PARTS and not name.endswith((".py", ".sqlite"))
     }
 )
-LONGEST = 12
+LONGEST = 14
 """Functions of ours between a command and a learner's function."""
 
 
