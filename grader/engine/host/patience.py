@@ -20,6 +20,7 @@ from grader.engine.host.source import (
     flat,
     globals_of,
     own_nodes,
+    reached,
 )
 from grader.machine import pace
 
@@ -60,7 +61,7 @@ class Patience:
         if not self._hung:
             return math.inf
         # Of what has no name nobody knows where it leads.
-        if not involved or not self._reached(involved).isdisjoint(self._hung):
+        if not involved or not self._hung.keys().isdisjoint(reached(self._reads, involved)):
             return short_s
         # Another loop, or only slow. A person who waits for the report has one to mend already.
         return max(limit_s / 2**self._loops, short_s) if self.hurried else math.inf
@@ -108,14 +109,6 @@ class Patience:
             for name in made:
                 reads[name].update(globals_of(node, parts))
         return reads
-
-    def _reached(self, names: Collection[str]) -> set[str]:
-        reached, ahead = set[str](), list(names)
-        while ahead:
-            if (name := ahead.pop()) not in reached:
-                reached.add(name)
-                ahead += self._reads.get(name, ())
-        return reached
 
     def _owner(self, error: WorkerTimeout) -> str:
         """Return the function or class of the file in which a call was stopped; nothing where that is not known."""

@@ -299,6 +299,16 @@ def globals_of(node: ast.stmt, nodes: list[ast.AST]) -> Iterator[str]:
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
+def reached(reads: Mapping[str, Iterable[str]], names: Iterable[str]) -> dict[str, None]:
+    """Return these names and all that they lead to, in the order in which that is found."""
+    found, ahead = dict[str, None](), list(names)
+    while ahead:
+        if (name := ahead.pop()) not in found:
+            found[name] = None
+            ahead += sorted(reads.get(name, ()))
+    return found
+
+
 def base_name(node: ast.AST) -> str:
     """Return the name that attributes and items in a row begin with; nothing where they begin otherwise."""
     while isinstance(node, ast.Attribute | ast.Subscript):

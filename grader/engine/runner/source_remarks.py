@@ -27,6 +27,7 @@ from grader.engine.host.source import (
     flat,
     globals_of,
     own_nodes,
+    reached,
     read_source,
 )
 from grader.engine.runner.outcome import MessageContext
@@ -121,25 +122,16 @@ class SourceRemarks:
 
     def on(self, name: str, message: str) -> list[str]:
         """Return what may explain a failure: of a call of this name, or of loading where there is none."""
-        ran = self._reached(name, "")
+        ran = reached(self._reads, (name, ""))
         found = [text for owner, words, text in self._settings if owner in ran and re.search(words, message)]
-        for reached in self._reached(name):
-            found += self._about.get(reached, ())
+        for other in reached(self._reads, (name,)):
+            found += self._about.get(other, ())
         return list(dict.fromkeys(found))[:MOST]
 
     def likely(self, name: str, message: str) -> Likely | None:
         """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
-        ran = self._reached(name)
+        ran = reached(self._reads, (name,))
         return likeliest([written for owner, written in self._written if owner in ran], message)
-
-    def _reached(self, *names: str) -> dict[str, None]:
-        """Return these names and all that they lead to, in the order in which that is found."""
-        reached, ahead = dict[str, None](), list(names)
-        while ahead:
-            if (one := ahead.pop()) not in reached:
-                reached[one] = None
-                ahead += sorted(self._reads.get(one, ()))
-        return reached
 
     def _read(self, source: Source, required: Collection[str]) -> None:
         cells = read_notebook("", source.data)[0] if source.is_notebook else []

@@ -126,7 +126,6 @@ class Exclusion:
     """What a kata excludes, taken away in this process for as long as it lives."""
 
     def __init__(self, excluded: TakenAway) -> None:
-        self.excluded = excluded
         self.refused = 0
         """How often something was refused."""
         self._request = Watch("", "")
