@@ -14,7 +14,7 @@ from tests.isolation.conftest import Lab, Submission
 pytestmark = pytest.mark.slow
 
 SOURCE = """
-    import ctypes, mmap, os, threading, time
+    import _thread, ctypes, mmap, os, threading, time
     from pathlib import Path
 
     def memory():
@@ -58,7 +58,8 @@ SOURCE = """
         def wait():
             time.sleep(60)
         while True:
-            threading.Thread(target=wait, daemon=True).start()
+            # Not Thread.start: it waits for ever where the new thread finds no memory for its first frame.
+            _thread.start_new_thread(wait, ())
 
     def output():
         while True:
