@@ -163,11 +163,11 @@ def test_a_class_is_marked_released_and_taken_back(
     assert totals(kata, book)["ada"] == (5, 5), "they count from the release on"
     kata("gradebook", "unmark", wrong, "--comment", "meant for bob", "--author", "lee", *book).done()
     assert totals(kata, book)["ada"] == (5, 5)
-    assert kata(*mark, "--met", "1", "--comment", SECRET).code == 0
+    right = undo_of(kata(*mark, "--met", "1", "--comment", SECRET).done())
     told = kata("gradebook", "history", "ada", "insertion-sort", *book).out
-    assert f"marked question 1: 2/2 kim mark {wrong}, taken back later" in told
-    assert f"taken back question 1 lee: meant for bob mark {wrong}" in told
-    assert f"marked question 1: 1/2 kim: {SECRET}" in told
+    assert f"marked question 1: 2/2 mark {wrong} kim, taken back later" in told
+    assert f"taken back question 1 mark {wrong} lee: meant for bob" in told
+    assert f"marked question 1: 1/2 mark {right} kim: {SECRET}" in told
 
     release = ("gradebook", "release", "week1", "--comment", "done", *book)
     kata(*release).refused("2 answers of 2 learners wait")

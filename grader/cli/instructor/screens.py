@@ -22,7 +22,6 @@ from grader.instructor.gradebook.events import AnswerMark, Override, PointsChang
 from grader.instructor.gradebook.exports.tables import signed
 from grader.instructor.gradebook.row_types import (
     AttemptGraded,
-    Decided,
     HistoryEvent,
     Mark,
     SeenAgain,
@@ -277,7 +276,7 @@ def print_history(histories: Mapping[str, Sequence[HistoryEvent]], course: Cours
             continue
         out.print(Text(kata, style="bold"))
         table = Table(box=None, show_header=False, padding=(0, GAP, 0, 0), pad_edge=False)
-        for _ in range(3):
+        for _ in range(4):
             table.add_column(no_wrap=True)
         table.add_column()  # the one to give way on a narrow terminal
         for event in events:
@@ -285,41 +284,36 @@ def print_history(histories: Mapping[str, Sequence[HistoryEvent]], course: Cours
         out.print(table)
 
 
-def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, str, Text]:
-    """Return what an event is, its points, and what there is to say."""
+def _happened(event: HistoryEvent, course: Course, out: Console) -> tuple[Text, str, Text, Text]:
+    """Return what an event is, its points, the number by which a command takes it back, and what there is to say."""
     match event:
         case AttemptGraded(result=result):
             handed_in = f", handed in {_when(event.submitted_at, course)}" if event.submitted_at else ""
             comment = Text(f"attempt {event.number}{handed_in}", style="dim")
-            return status_text(result.status, out), points(result.score, result.max_score), comment
+            return status_text(result.status, out), points(result.score, result.max_score), Text(), comment
         case SeenAgain():
             again = f"{event.comment}, handed in {_when(event.submitted_at, course)}"
-            return Text("unchanged"), "", Text(again, style="dim")
-        case TakenBack(decision=decision):
-            comment = Text(f"{event.by.author}: {event.by.comment}")
-            match decision:
-                case AnswerMark():
-                    comment.append(f"  mark {decision.id}", "dim")
-                    return Text("taken back"), f"question {decision.question}", comment
-                case PointsChange():
-                    return Text("revoked"), f"change {decision.id}", comment
-            return Text("withdrawn"), f"ruling {decision.id}", comment
-        case Decided(decision=decision):
-            comment = Text(f"{decision.made.author}: {event.comment}")
-            match decision:
-                case AnswerMark():
-                    comment = Text(f"{decision.made.author}{f': {event.comment}' if event.comment else ''}")
-                    later = ", taken back later" if decision.revoked else ""
-                    comment.append(f"  mark {decision.id}{later}", "dim")
-                    given = points(decision.points, decision.max_points)
-                    return Text("marked"), f"question {decision.question}: {given}", comment
-                case PointsChange():
-                    comment.append(
-                        f"  change {decision.id}{', revoked later' if decision.revoked else ''}", "dim"
-                    )
-                    return Text(_word(decision)), decision.sign + points(decision.points), comment
-            comment.append(f"  ruling {decision.id}{', withdrawn later' if decision.revoked else ''}", "dim")
-            return Text("decided"), "", comment
+            return Text("unchanged"), "", Text(), Text(again, style="dim")
+    given = ""
+    match decision := event.decision:
+        case AnswerMark():
+            done, number, undone, given = "marked", "mark", "taken back", f"question {decision.question}"
+        case PointsChange():
+            done, number, undone = _word(decision), "change", "revoked"
+        case _:
+            done, number, undone = "decided", "ruling", "withdrawn"
+    by = Text(f"{number} {decision.id}", style="dim")
+    if isinstance(event, TakenBack):
+        return Text(undone), given, by, Text(f"{event.by.author}: {event.by.comment}")
+    comment = Text(decision.made.author + (f": {event.comment}" if event.comment else ""))
+    if decision.revoked:
+        comment.append(f", {undone} later", "dim")
+    match decision:
+        case AnswerMark():
+            given += f": {points(decision.points, decision.max_points)}"
+        case PointsChange():
+            given = decision.sign + points(decision.points)
+    return Text(done), given, by, comment
 
 
 def _word(change: PointsChange) -> str:

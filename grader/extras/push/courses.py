@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from grader.api import KataError, Person, UsageError
 
 TIMEOUT_S = 60
-HOW_IT_GOES_ON = "What was sent is recorded: the same command goes on from here."
+HOW_IT_GOES_ON = "Nothing is lost: the same command goes on from here."
+"""True of marks, of which each that was set is recorded, as of questions, which change nothing."""
 
 
 class RemoteError(KataError):
