@@ -93,7 +93,7 @@ def _graded(checkout: Path, kata: Kata, texts: Sequence[str], count: int, jobs: 
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        watch = _Watch(process.pid)
+        watch = Watch(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
         if status:
@@ -101,13 +101,13 @@ def _graded(checkout: Path, kata: Kata, texts: Sequence[str], count: int, jobs: 
         return Cost(seconds, usage.ru_utime + usage.ru_stime, watch.stop())
 
 
-class _Watch:
-    """Looks at what fork servers and their workers have used so far."""
+class Watch:
+    """Looks at what the processes below a process's children have used so far, and with `whole` those themselves."""
 
-    def __init__(self, pid: int) -> None:
-        self._root = psutil.Process(pid)
+    def __init__(self, pid: int, *, whole: bool = False) -> None:
+        self._root, self._whole = psutil.Process(pid), whole
         self._used: dict[int, float] = {}
-        """By grading process."""
+        """By child."""
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
@@ -121,10 +121,11 @@ class _Watch:
     def _look(self) -> None:
         while not self._ended.wait(SAMPLE_S):
             with contextlib.suppress(psutil.Error):
-                for grading in self._root.children():
+                for child in self._root.children():
+                    processes = [*([child] if self._whole else []), *child.children(recursive=True)]
                     # Its own time, and that of its children that have ended: nothing is counted twice.
-                    times = [sum(process.cpu_times()[:4]) for process in grading.children(recursive=True)]
-                    self._used[grading.pid] = max(sum(times), self._used.get(grading.pid, 0.0))
+                    times = [sum(process.cpu_times()[:4]) for process in processes]
+                    self._used[child.pid] = max(sum(times), self._used.get(child.pid, 0.0))
 
 
 def pytest_seconds(texts: Sequence[str], count: int, jobs: int) -> float:
