@@ -136,11 +136,16 @@ def _further(name: str, blocks: list[list[Path]]) -> tuple[float, dict[str, floa
     return (many.seconds - few.seconds) / further, many.scores
 
 
+CHECKS = 12
+"""Of the exercise that everyone has, each of one point."""
+
+
 def _same_scores(scores: dict[str, dict[str, float | None]]) -> None:
     for name, theirs in scores.items():
         for learner, score in theirs.items():
-            if score is None or score != scores["kata"][learner]:
-                mine = scores["kata"][learner]
+            mine = scores["kata"][learner]
+            # Kata charges one slip so much at most, however many checks see it: ours may be higher, but not whole.
+            if score is None or mine is None or mine < score or (mine == CHECKS) != (score == CHECKS):
                 raise SystemExit(f"{learner} gets {score} from {name}, and {mine} from kata: no comparison")
 
 
