@@ -83,6 +83,20 @@ def test_inputs_yours_expected_and_the_difference_have_their_names(unit: Path, a
     assert (unit.parent / "kata-progress.json").read_bytes() == progress
 
 
+@pytest.mark.parametrize("arguments", [["try", "masks"], ["check", "masks", "--pdb"]], ids=str)
+def test_it_may_be_typed_in_any_folder_and_writes_to_none(unit: Path, arguments: list[str]) -> None:
+    (unit / "masks" / "masks.py").write_text(
+        WRONG + "\nopen('answers.md').read()\nopen('made.txt', 'w').close()\n"
+    )
+    (unit / "layer-norm" / "answers.md").write_text("My answers.")
+    before = {path: path.read_bytes() for path in unit.parent.rglob("*") if path.is_file()}
+    text = typed(unit / "layer-norm", arguments, ["q"] if "--pdb" in arguments else [])
+    assert "causal_mask" in text
+    after = {path: path.read_bytes() for path in unit.parent.rglob("*") if path.is_file()}
+    assert {path.name for path in after if before.get(path) != after[path]} <= {"kata-progress.json"}
+    assert before.keys() == after.keys()
+
+
 @pytest.mark.nightly
 def test_of_a_module_the_instance_and_its_input_are_there(unit: Path) -> None:
     (unit / "layer-norm" / "layer_norm.py").write_text(NORM)

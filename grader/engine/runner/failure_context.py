@@ -16,6 +16,7 @@ import os
 import pdb
 import signal
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,16 +100,18 @@ class FailureContext:
             yield
             return
         folder = str(self.session.source.root)
-        with _as_before(folder, self.session):
+        with _as_before(folder, self.session), tempfile.TemporaryDirectory(prefix="kata-") as scratch:
             here = _Here(self.session)
-            with contextlib.redirect_stdout(io.StringIO()), _no_breakpoints():
-                for request in self.requests[:-1]:
-                    here.do(request)
-            endless = self.outcome.status == "timeout"
-            if stop or not endless:  # one that never ends is made again only where somebody can look into it
-                with _LastFrame(folder, watched=stop) as last, _Alarm(STOPPED_S if endless else 0):
-                    here.do(self.requests[-1])
-                self.frame = last.frame
+            # As in a worker, where it may write and what is next to it is copied: never over the learner's own files.
+            with contextlib.chdir(scratch):
+                with contextlib.redirect_stdout(io.StringIO()), _no_breakpoints():
+                    for request in self.requests[:-1]:
+                        here.do(request)
+                endless = self.outcome.status == "timeout"
+                if stop or not endless:  # one that never ends is made again only where somebody can look into it
+                    with _LastFrame(folder, watched=stop) as last, _Alarm(STOPPED_S if endless else 0):
+                        here.do(self.requests[-1])
+                    self.frame = last.frame
             self._take(here, folder)
             yield
 
