@@ -64,9 +64,9 @@ def test_no_line_is_wider_than_the_terminal(
     for command in LIGHT:
         shown(kata, width, command)
     stub.write_text(WRONG)
-    shown(kata, width, "check")
+    shown(kata, width, "check masks")
     if width == 60:
-        assert "✘ failed, passed" in kata("list").out  # whole words
+        assert "✔ passed, fails now" in kata("list").out  # whole words
 
 
 def test_in_a_notebook_commands_are_those_of_a_notebook(

@@ -193,7 +193,7 @@ def test_a_kata_is_solved_by_what_the_tasks_show(root: Path, kata_process: Any) 
                     cycle()
                 assert {one.file for one in watch.problems} <= {file}
                 if mistaken:
-                    assert "shifted one position" in " ".join(one.message for one in watch.problems)
+                    assert "allows the key after the query" in " ".join(one.message for one in watch.problems)
     assert not watch.problems
     assert check.to_its_end() == 0
     assert not check.problems

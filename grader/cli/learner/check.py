@@ -199,6 +199,7 @@ def check(what: str | None, options: CheckOptions) -> int:
                     device=options.device,
                     watch=shown.check,
                     look=look,
+                    stopped=look,
                 )
                 for number, (target, suite) in enumerate(chosen, 1):
                     shown.kata(number, f"{target.kata.number} {target.kata.slug}")
@@ -411,19 +412,18 @@ def remember(request: CheckRequest, reports: list[KataReport]) -> None:
 
 
 def _say_unrecorded(request: CheckRequest) -> None:
-    """Say that there is nothing to record in, where files are as `kata start` laid them."""
-    laid = [
-        target.kata
-        for target in request.targets
-        if request.content is None
-        and (target.file.absolute().parent.parent.name, target.file.absolute().parent.name)
-        == (target.kata.unit.folder.name, target.kata.slug)
-    ]
-    if laid:
-        note(
-            f"not recorded: there is no {PROGRESS_FILE} here or above; kata start {laid[0].slug} makes one, "
-            "in the folder that holds the unit's"
-        )
+    """Say that there is nothing to record in, and where files are as `kata start` laid them, how to have it."""
+    if request.content is not None:
+        return
+    for target in request.targets:
+        folder = target.file.absolute().parent
+        if (folder.parent.name, folder.name) == (target.kata.unit.folder.name, target.kata.slug):
+            note(
+                f"not recorded: there is no {PROGRESS_FILE} here or above; kata start {target.kata.slug} makes one, "
+                "in the folder that holds the unit's"
+            )
+            return
+    note("not recorded: this is not in the workspace that kata start made")
 
 
 def _code(file: Path, content: bytes | None) -> dict[str, str]:

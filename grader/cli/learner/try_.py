@@ -140,11 +140,11 @@ def _look(
     looked: list[FailureContext] = []
     likely: dict[str, str | None] = {}
 
+    def say_where(call: FailureContext) -> None:
+        if show is not None and (where := call.where()) is not None:
+            note(where)
+
     def look(call: FailureContext) -> None:
-        if call.interrupted:
-            if show is not None and (where := call.where()) is not None:
-                note(where)
-            return
         call.likely = likely.get(call.id) or ""
         looked.append(call)
         if show is not None:
@@ -157,15 +157,14 @@ def _look(
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
         # First as `kata check` does, which names the mistake: where a learner looks around there is no answer.
-        named = suite.check(
-            target.file, launcher, RunConfig(seed=seed, fail_fast=True), content=request.content
-        )
+        config = RunConfig(seed=seed, fail_fast=True, stopped=say_where)
+        named = suite.check(target.file, launcher, config, content=request.content)
         likely = {check.id: check.likely for check in named.checks}
         hung = any(check.status == "timeout" for check in named.checks)
         # What did not answer then is not waited for as long again: for no longer than all other checks took together.
         waited = max(STOPPED_S, named.duration_s - suite.terms.check_timeout_s) if hung else None
         # At the first failure: a prompt is open then, and nothing after it is looked at.
-        config = RunConfig(seed=seed, fail_fast=True, timeout_s=waited, look=look)
+        config = RunConfig(seed=seed, fail_fast=True, timeout_s=waited, look=look, stopped=say_where)
         reports.append(suite.check(target.file, launcher, config, content=request.content))
         if looked or reports[-1].status in ("fail", "error"):
             break

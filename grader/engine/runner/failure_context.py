@@ -115,11 +115,6 @@ class FailureContext:
             self._take(here, folder)
             yield
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether somebody pressed Ctrl-C while it ran."""
-        return isinstance(self.values.get("error"), KeyboardInterrupt)
-
     def where(self) -> str | None:
         """Say where a call of the learner's is that was interrupted; None where it was none."""
         with self.brought_here(stop=True):

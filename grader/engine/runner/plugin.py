@@ -67,6 +67,8 @@ class RunConfig:
     """Whether checks are sent as scripts: for a process that examines one submission after the other."""
     look: Look | None = None
     """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
+    stopped: Look | None = None
+    """Called with the check that somebody interrupts, for that person."""
 
 
 class WorkerBackend:
@@ -260,9 +262,9 @@ class KataPlugin:
         return self._outcome
 
     def _judge(self, item: pytest.Item, error: BaseException) -> None:
-        who, look = self._now.backend, self._now.config.look
-        if look is not None and isinstance(error, KeyboardInterrupt):
-            look(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
+        who, look, stopped = self._now.backend, self._now.config.look, self._now.config.stopped
+        if stopped is not None and isinstance(error, KeyboardInterrupt):
+            stopped(FailureContext.of(item, Outcome("timeout", []), error, who.calls, who.session))
         # Neither says anything about the submission: the run ends.
         if isinstance(error, KeyboardInterrupt | MachineFault):
             raise error

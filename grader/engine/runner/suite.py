@@ -72,7 +72,7 @@ class Suite(Collected):
         ended_for_memory = machine.killed_for_memory()
         session = Session(launcher, source, self.terms, device=config.device, tell=config.tell)
         session.patience.hurried = config.hurried
-        session.recorded = None if config.look is None else []
+        session.recorded = [] if config.look or config.stopped else None
         with (
             machine.bounded_memory(self.terms.memory_bytes if config.device == "cpu" else None),
             contextlib.closing(session),
