@@ -108,7 +108,9 @@ class FailureContext:
                     for request in self.requests[:-1]:
                         here.do(request)
                 endless = self.outcome.status == "timeout"
-                if stop or not endless:  # one that never ends is made again only where somebody can look into it
+                if (
+                    stop or not endless
+                ):  # one that never ends is made again only where somebody can look into it
                     with _LastFrame(folder, watched=stop) as last, _Alarm(STOPPED_S if endless else 0):
                         here.do(self.requests[-1])
                     self.frame = last.frame
