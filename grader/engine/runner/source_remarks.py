@@ -72,6 +72,7 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         lambda name, message: remarks().on(own_names.get(name, name), message),
         lambda name, message: remarks().likely(own_names.get(name, name), message),
         own_names,
+        lambda name: own_names.get(name, name) in remarks().empty,
     )
 
 
@@ -85,6 +86,18 @@ def _unstarred(source: Source, kata: Kata) -> Mapping[str, Sequence[str]]:
     except UNPARSED:
         return {}
     return {name: own[name] for name in starred & own.keys() if not any(map(is_starred, own[name]))}
+
+
+def _empty(body: Iterable[ast.stmt], around: str = "") -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _empty(node.body, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef) and all(
+            isinstance(step, ast.Pass)
+            or (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+            for step in node.body
+        ):
+            yield around + node.name
 
 
 def exported(source: Source) -> list[str]:
@@ -113,6 +126,8 @@ class SourceRemarks:
         self._helpers: dict[str, set[str]] = {source.path.stem: set()}
         """The names of each module that is imported, none where no file next to the submission is called so."""
         self._left = MAX_CODE
+        self.empty: set[str] = set()
+        """Functions, and methods as `Class.method`, in whose body nothing is done."""
         self._settings: list[tuple[str, str, str]] = []
         """The name that a setting is made by, as in `_reads`; what it may explain; the sentence."""
         self._written: list[tuple[str, Likely]] = []
@@ -142,6 +157,7 @@ class SourceRemarks:
         rule = NotebookRule(cells, required)
         counted = [node for node in body if not source.is_notebook or rule.counts(node)]
         self._note_counted(counted)
+        self.empty = set(_empty(counted))
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 
