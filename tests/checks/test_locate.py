@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.engine.checks.locate import STATEMENTS, locate, places
-from grader.engine.checks.text import Axes
+from grader.engine.checks.text import Axes, pair
 
 NAMES = ("batch", "head", "query", "key")
 AXES, GRID = Axes(NAMES), Axes(NAMES, grid=True)
@@ -247,8 +247,14 @@ def test_two_numbers_always_have_a_ratio_so_it_is_not_said():
     assert locate(got, want, got != want, Axes(("axis 0",)), 1e-6) == []
     got = torch.tensor(0.777 * 6)
     assert locate(got, torch.tensor(0.777), torch.tensor(True), Axes(()), 1e-5) == [
-        "yours is the expected times 6 everywhere"
+        "yours is the expected times 6"
     ]
+
+
+def test_of_what_is_small_next_to_the_tolerance_no_ratio_is_said():
+    got, want = torch.tensor(0.2428), torch.tensor(88.167)
+    assert locate(got, want, got != want, Axes(()), 0.882) == []
+    assert pair(0.2428, 88.167, 0.882) == ("0.243", "88.167")
 
 
 def test_a_leak_that_softmax_spreads_is_found():

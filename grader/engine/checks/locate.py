@@ -149,18 +149,25 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     factor = float(got.reshape(-1)[at]) / top
     if factor == 0 or not 1e-6 < abs(factor) < 1e6:
         return None
+    everywhere = " everywhere" if got.numel() > 1 else ""
     if _fits(got, want, -1.0, tolerance):
         return "yours is the expected with the opposite sign"
-    if bool((want != 0).all()) and bool(((got - 1 / want).abs() <= tolerance).all()):
-        return "yours is 1 / the expected" + (" everywhere" if got.numel() > 1 else "")
+    inverse = 1 / want
+    # As above: of an inverse as small as the tolerance, any small number would be it.
+    if (
+        bool((want != 0).all())
+        and float(inverse.abs().max()) > 4 * tolerance
+        and _close(got, inverse, tolerance)
+    ):
+        return f"yours is 1 / the expected{everywhere}"
     whole = round(factor)
     if 2 <= abs(whole) <= 10_000 and _fits(got, want, whole, tolerance):
-        return f"yours is the expected times {whole} everywhere"
+        return f"yours is the expected times {whole}{everywhere}"
     part = round(1 / factor)
     # Where its neighbours would fit as well, a divisor says nothing.
     told_apart = part != 0 and abs(top / part / part) > 4 * tolerance
     if 2 <= abs(part) <= 10_000 and told_apart and _fits(got, want, 1 / part, tolerance):
-        return f"yours is the expected divided by {part} everywhere"
+        return f"yours is the expected divided by {part}{everywhere}"
     # Two numbers always have some ratio.
     if got.numel() < 4 or abs(top * factor) <= 4 * tolerance or not _fits(got, want, factor, tolerance):
         return None

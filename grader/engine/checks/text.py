@@ -70,7 +70,7 @@ def number(value: object, digits: int = 3) -> str:
 def pair(got: object, want: object, tolerance: float = 0.0) -> tuple[str, str]:
     """Return both numbers with just as many digits as it takes to tell them apart.
 
-    What rounding leaves of a 0 is 0: less than the tolerance, and another on each processor.
+    What rounding leaves of a 0 is 0: less than a tolerance for rounding, and another on each processor.
 
     >>> pair(0.41234, 1.0), pair(1.0000001, 1.0), pair(-9e-08, -4.2, 1e-06)
     (('0.412', '1.000'), ('1.0000001', '1.0000000'), ('0.000', '-4.200'))
@@ -78,7 +78,7 @@ def pair(got: object, want: object, tolerance: float = 0.0) -> tuple[str, str]:
     if (
         isinstance(got, float)
         and isinstance(want, float)
-        and abs(got) <= tolerance < abs(want) / 2 < math.inf
+        and abs(got) <= tolerance < abs(want) / 1000 < math.inf
     ):
         got = 0.0
     # Up to 17 significant digits, with which a double is told from every other.
