@@ -314,7 +314,9 @@ class KataRun:
             if not who.session.off_script:
                 break
             who.stop_worker()
-        if scripted and outcome.status == "pass" and not (wrong is not None and wrong.idle):
+        if scripted and outcome.status != "pass":
+            who.session.note_failure(scripts, name, seed)
+        elif scripted and not (wrong is not None and wrong.idle):
             who.session.note_pass(scripts, name, seed)
         return outcome
 
