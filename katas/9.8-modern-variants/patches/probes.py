@@ -45,8 +45,7 @@ class Training:
         self.model.train()
         for step in range(self.done, end):
             rows = torch.randint(len(self.images), (self.batch,), generator=self.generator).to(self.images.device)
-            for parameter in self.adam.parameters:  # `zero_grad` would search all modules for them, a tenth of a step
-                parameter.grad = None
+            self.adam.zero_grad()
             cross_entropy(self.model(self.images[rows]), self.labels[rows]).backward()
             self.adam.step(1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / self.steps)))
         self.done = end
