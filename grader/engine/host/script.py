@@ -70,7 +70,9 @@ class Script:
         """Return the requests that all of these make from a place on: until they differ, or others have failed."""
         end = min((failed for failed in self.failed_after if failed > place), default=None)
         same = zip(*(recorded.requests[place:end] for recorded in passes), strict=False)
-        return [frames[0] for frames in takewhile(lambda frames: frames.count(frames[0]) == len(frames), same)]
+        return [
+            frames[0] for frames in takewhile(lambda frames: frames.count(frames[0]) == len(frames), same)
+        ]
 
 
 def _common(known: Sequence[bytes], requests: Sequence[bytes]) -> list[bytes]:
