@@ -44,6 +44,11 @@ class Adam:
         self.square: Tensor = torch.zeros(())
         self.memory, self.steps = memory, 0
 
+    def zero_grad(self) -> None:
+        """Forget all gradients; a module's own would search all its parts for parameters, a tenth of a small step."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
     @torch.no_grad()
     def step(self, rate: float) -> None:
         """Move every parameter against its gradient; one without any stays."""

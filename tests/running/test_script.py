@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from grader.catalogue import Kata
+from grader.engine.host.channel import Channel
 from grader.engine.host.session import Session
 from grader.engine.mistakes.mistakes import mistakes
 from grader.engine.runner.suite import RunConfig, suites_of
@@ -172,6 +173,55 @@ def test_nothing_is_asked_twice(
     once = f"{counting}    return torch.nextafter(x + 1, x + 2)\n"
     report = reports(bench, launcher, [RIGHT, once], by_script=True)[-1]
     assert (report.status, len(workers)) == ("pass", 2)
+
+
+RELATED = """
+    from pathlib import Path
+    from grader.engine.checks import supposing
+
+    @check(aspect="values")
+    def test_it(submission, draw):
+        "it adds"
+        def relation():
+            with Path({ran!r}).open("a") as file:
+                file.write("x")
+            return submission.thing(2 * x)
+        for _ in range(6):
+            x = draw.normal(time=3)
+            with supposing({{"your x is doubled; it should be x": relation}}):
+                expect(submission.thing(x), "thing").close_to(x + 1)
+"""
+
+
+def test_no_more_is_sent_than_others_have_failed_with(
+    bench: Bench, launcher: Any, ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first failure is sent all, and shows where to look at the next: its cause is asked for in the same worker."""
+    bench.checks(RELATED.format(ran=str(ran)))
+    sent, workers, ask_all, start = [], [], Channel.ask_all, Session._start
+    monkeypatch.setattr(
+        Channel, "ask_all", lambda self, *rest: (sent.append(len(rest[0])), ask_all(self, *rest))[1]
+    )
+    monkeypatch.setattr(Session, "_start", lambda self: (workers.append(1), start(self))[1])
+    wrong = [f"{OTHERS['wrong']}# {number}\n" for number in range(2)]
+    config = RunConfig(seed=5, by_script=True, name=False)
+    found, counts = [], []
+    with suites_of([bench.kata], hidden=True) as suites:
+        for answer in (RIGHT, *wrong, RIGHT):
+            sent.clear(), workers.clear()
+            found.append(suites["thing"].check(bench.answer, launcher, config, content=answer.encode()))
+            counts.append((list(sent), len(workers)))
+    assert [report.status for report in found] == ["pass", "fail", "fail", "pass"]
+    assert plain(found[1]) == plain(found[2])
+    assert counts == [([], 1), ([6], 3), ([1], 1), ([1, 5], 1)]
+
+
+def test_the_cause_of_a_failure_is_looked_for_once(bench: Bench, launcher: Any, ran: Path) -> None:
+    bench.checks(RELATED.format(ran=str(ran)))
+    [report] = reports(
+        bench, launcher, [OTHERS["wrong"] + "# and runs again to be recognised\n"], by_script=False
+    )
+    assert (report.status, ran.read_text()) == ("fail", "x")
 
 
 @pytest.mark.parametrize(

@@ -48,28 +48,37 @@ class Script:
     size: int = 0
     """At most so many bytes are in its requests."""
     passes: list[RecordedPass] = field(default_factory=list)
+    failed_after: set[int] = field(default_factory=set)
+    """After how many of its requests submissions have failed."""
 
     def add(self, recorded: RecordedPass) -> None:
         """Add a conversation; frames with which another one begins as well are stored once."""
         requests, shared = recorded.requests, 0
         for known in self.passes:
-            pairs = zip(requests, known.requests, strict=False)
-            same = [theirs for ours, theirs in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            same = _common(known.requests, requests)
             requests, shared = (*same, *requests[len(same) :]), max(shared, len(same))
         self.passes.append(replace(recorded, requests=requests))
         self.size += sum(map(len, requests[shared:]))
         del self.passes[:-MAX_PASSES]
 
+    def add_failure(self, requests: Sequence[bytes]) -> None:
+        """Note up to where a conversation that ended in a failure was one of these."""
+        # What a check asks after that, to explain the failure, no other submission need be asked.
+        self.failed_after.add(max(len(_common(known.requests, requests)) for known in self.passes))
 
-def next_requests(passes: Sequence[RecordedPass], place: int) -> list[bytes]:
-    """Return the requests that all of these make from a place on, until they differ."""
-    return [
-        frames[0]
-        for frames in takewhile(
-            lambda frames: all(frame == frames[0] for frame in frames),
-            zip(*(recorded.requests[place:] for recorded in passes), strict=False),
-        )
-    ]
+    def next_requests(self, passes: Sequence[RecordedPass], place: int) -> list[bytes]:
+        """Return the requests that all of these make from a place on: until they differ, or others have failed."""
+        end = min((failed for failed in self.failed_after if failed > place), default=None)
+        same = zip(*(recorded.requests[place:end] for recorded in passes), strict=False)
+        return [
+            frames[0] for frames in takewhile(lambda frames: frames.count(frames[0]) == len(frames), same)
+        ]
+
+
+def _common(known: Sequence[bytes], requests: Sequence[bytes]) -> list[bytes]:
+    """Return the requests with which both begin."""
+    pairs = zip(known, requests, strict=False)
+    return [theirs for theirs, ours in takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
 
 class Scripts:

@@ -28,7 +28,7 @@ from grader.engine.host.launcher import Launcher, WorkerConfig, WorkerProcess
 from grader.engine.host.objects import RemoteObject, attach, handle_id, is_definition, state_of
 from grader.engine.host.patience import Patience
 from grader.engine.host.policy import excluded_names, uses_listed
-from grader.engine.host.script import MAX_SCRIPT, RecordedPass, Script, Scripts, next_requests
+from grader.engine.host.script import MAX_SCRIPT, RecordedPass, Script, Scripts
 from grader.engine.host.source import Source, Terms, innermost
 from grader.engine.wire import messages, uses
 from grader.engine.wire.codec import MRO, Decoder, Encoder
@@ -420,6 +420,12 @@ class Session:
             script.seconds = max(script.seconds, time.monotonic() - self._began)
             script.most = max(script.most, channel.replies.size)
 
+    def note_failure(self, scripts: Scripts, check: str, seed: int) -> None:
+        """Record up to where the conversation in which the check has just failed was like one of those it passed."""
+        script = scripts.find(check, seed)
+        if script is not None and self._channel is not None and self._channel.requests:
+            script.add_failure(self._channel.requests)
+
     def follow(self, script: Script) -> bool:
         """Send a check's script; return whether a submission has passed with these replies.
 
@@ -440,7 +446,7 @@ class Session:
         replies, passes, place = AnswerDigest(), script.passes, 0
         # Those that made the same requests so far, and had the same replies, go on alike.
         while passes and place < len(passes[0].requests):
-            if not (frames := next_requests(passes, place)):
+            if not (frames := script.next_requests(passes, place)):
                 return False
             answers = self._sent(frames, MORE + 4 * script.most - replies.size, patience)
             if not answers:

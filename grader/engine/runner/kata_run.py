@@ -265,8 +265,10 @@ class KataRun:
             MachineFault: it ran out again, and does so for the reference.
         """
         alike, seed = seed is None, SEED if seed is None else seed
-        context = self._context(who, seed, wrong.reference if wrong is not None else None)
-        scripted = self.config.by_script and who is self.backend and not (stand_ins or alike)
+        as_handed_in = who is self.backend and not (stand_ins or alike)
+        reference = wrong.reference if wrong is not None else None
+        context = self._context(who, seed, reference, explains=as_handed_in and wrong is None)
+        scripted = self.config.by_script and as_handed_in
         # A second chance and no third: what was killed or ran out twice is judged, with the reference as a
         # control.
         for last in (False, True):
@@ -314,7 +316,9 @@ class KataRun:
             if not who.session.off_script:
                 break
             who.stop_worker()
-        if scripted and outcome.status == "pass" and not (wrong is not None and wrong.idle):
+        if scripted and outcome.status != "pass":
+            who.session.note_failure(scripts, name, seed)
+        elif scripted and not (wrong is not None and wrong.idle):
             who.session.note_pass(scripts, name, seed)
         return outcome
 
@@ -324,10 +328,12 @@ class KataRun:
         seed: int,
         reference: Callable[[], types.ModuleType] | None = None,
         speed: Speed | None = None,
+        *,
+        explains: bool = True,
     ) -> CheckContext:
         # Where a learner looks around there is no answer.
         ours = self.suite.reference if self.config.look is None else no_reference
-        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed)
+        return CheckContext(who, replace(self.config, seed=seed), reference or ours, speed, explains)
 
     def _timed(self, check: RunCheck, done: Outcomes) -> Outcome:
         """Run a check of speed or memory: only when all is right, and with nothing else of the submission alive."""

@@ -136,6 +136,8 @@ class CheckContext:
     reference: Callable[[], types.ModuleType] = no_reference
     given_speed: Speed | None = None
     """Only speed checks have it."""
+    explains: bool = True
+    """Whether anybody reads what caused a failure; to look for it asks the submission again."""
 
     @property
     def speed(self) -> Speed:
@@ -272,7 +274,7 @@ class KataPlugin:
             if shortage(error) is not None:
                 raise error
             self._outcome = judge(error, who.calls, who.wording, who.session.log.observed)
-            wrong = self._outcome.status in WRONG
+            wrong = self._now.explains and self._outcome.status in WRONG
             if wrong and isinstance(error, CheckFailure | SubmissionRaised) and error.relations:
                 # After the wording: what a relation calls is not what failed.
                 with who.session.off_the_record():

@@ -32,6 +32,7 @@ from grader.engine.worker import loader
 from grader.engine.worker import stand_in as _stand_in  # noqa: F401 - what checks hand over is made of it, when files are closed
 from grader.engine.worker.adapted import load_adapted
 from grader.engine.worker.exceptions import bounded, describe_raised
+from grader.engine.worker.load_state import load_state
 from grader.engine.worker.loader import Support, copy_neighbours, load_module, load_notebook
 from grader.engine.worker.policy import Exclusion, run_compiled_eagerly, taken_away
 
@@ -321,7 +322,9 @@ class Worker:
         # most calls change nothing, and this is seen without reading a byte.
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
-        if request.method is not None:
+        if request.method == "load_state_dict":
+            target = functools.partial(load_state, target)
+        elif request.method is not None:
             target = getattr(target, request.method)
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask for what the call leaves set

@@ -103,6 +103,6 @@ def train(model: nn.Module, loss_of: Callable[..., Any], tokens: Tensor, steps: 
     model.train()
     for step in range(steps):
         rows = tokens[torch.randint(len(tokens), (batch,), generator=generator).to(tokens.device)]
-        model.zero_grad()
+        adam.zero_grad()
         loss_of(read(rows), rows).backward()
         adam.step(5e-3 * min(1.0, (step + 1) / 10, 1.5 * (1 - step / steps)))

@@ -112,6 +112,6 @@ def train(
     for step in range(steps):
         rows = torch.randint(len(source), (batch,), generator=generator).to(source.device)
         read, wanted = source[rows], target[rows]
-        model.zero_grad()
+        adam.zero_grad()
         loss_of(model(read, torch.cat((begin, wanted[:, :-1]), dim=1)), wanted).backward()
         adam.step(6e-3 * min(1.0, (step + 1) / 30, 4 * (1 - step / steps)))

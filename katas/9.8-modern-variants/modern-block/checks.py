@@ -34,7 +34,7 @@ D, H, G = 24, 6, 2
 """Three query heads share a head of keys and values; a head is 4 wide."""
 SIZES = (11, 16, 4, 2, 13, 3, 32)
 """vocab_size, d_model, num_heads, num_kv_heads, d_ff, num_layers, max_len of the model that most checks build."""
-BEGUN, WRITTEN, STORIES = 100, 32, 4
+BEGUN, WRITTEN, STORIES = 100, 12, 4
 """The trained model goes on with the first characters of some stories that are new to it, by so many."""
 CLEAR = 0.01
 """A character that is worse by less than this is as good as the best one: rounding may decide between them."""

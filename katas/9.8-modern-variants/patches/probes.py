@@ -31,14 +31,21 @@ def refill(model: nn.Module) -> None:
             parameter.copy_(parameter.round())  # a bias or the class token: 0; the weight of a norm: 1
 
 
-def train(model: nn.Module, images: Tensor, labels: Tensor, steps: int, batch: int = 64) -> None:
-    """Train on random images with Adam; the rate rises, then falls to zero."""
-    refill(model)
-    generator = torch.Generator().manual_seed(0)
-    adam = Adam(model)
-    model.train()
-    for step in range(steps):
-        rows = torch.randint(len(images), (batch,), generator=generator).to(images.device)
-        model.zero_grad()
-        cross_entropy(model(images[rows]), labels[rows]).backward()
-        adam.step(1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / steps)))
+class Training:
+    """Training on random images with Adam; the rate rises, then falls to zero over all `steps`."""
+
+    def __init__(self, model: nn.Module, images: Tensor, labels: Tensor, steps: int, batch: int = 64) -> None:
+        refill(model)
+        self.model, self.images, self.labels = model, images, labels
+        self.steps, self.batch, self.done = steps, batch, 0
+        self.generator, self.adam = torch.Generator().manual_seed(0), Adam(model)
+
+    def until(self, end: int) -> None:
+        """Go on up to this step."""
+        self.model.train()
+        for step in range(self.done, end):
+            rows = torch.randint(len(self.images), (self.batch,), generator=self.generator).to(self.images.device)
+            self.adam.zero_grad()
+            cross_entropy(self.model(self.images[rows]), self.labels[rows]).backward()
+            self.adam.step(1e-2 * min(1.0, (step + 1) / 20, 1.5 * (1 - step / self.steps)))
+        self.done = end
