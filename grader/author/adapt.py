@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -113,9 +115,18 @@ def _fitted(kata: Kata, reports: Sequence[KataReport]) -> Fit:
         name, why = next(iter(found.failed.items()))
         raise PackError(
             f"{adapter.shim}: the course's solution passes no check of {adapter.kata}. {name}: {why}",
-            f"See all of it: kata check {kata.slug}, in the folder of the solution.",
+            f"See all of it: {_check_command(adapter, found.kata)}",
         )
     return found
+
+
+def _check_command(adapter: Adapter, kata: Kata) -> str:
+    """Return what shows everything of a kata of the course's solution, and makes true what that prints."""
+    solution = kata.root_of(adapter.reference) if adapter.reference is not None else Path()
+    packs = os.environ.get("KATA_PACKS", str(adapter.file.parent))
+    return (
+        f"cd {shlex.quote(str(solution))} && export KATA_PACKS={shlex.quote(packs)} && kata check {kata.slug}"
+    )
 
 
 def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
@@ -126,12 +137,12 @@ def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
             places = [place for table in adapter.table.parameters.values() for place in table.values()]
             # The message has the place as the learner's class spells it.
             about = next(
-                (place for place in places if re.search(rf"\b{re.escape(_bare(place))}\b", problem)), ""
+                (place for place in places if re.search(rf"\b{re.escape(_stem(place))}\b", problem)), ""
             )
             raise adapter.refusal(problem, *filter(None, ["parameters", about]))
 
 
-def _bare(place: str) -> str:
+def _stem(place: str) -> str:
     return place.partition("[")[0].removesuffix(".*")
 
 
@@ -213,7 +224,8 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
             )
     if not katas:
         raise UsageError(
-            f"{folder}: there is no {ADAPTER_FILE}.", "Begin one: kata pack adapt SOLUTION --kata ID"
+            f"{folder}: there is no {ADAPTER_FILE}.",
+            f"Begin one: kata pack adapt SOLUTION --kata ID --into {folder}",
         )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
@@ -239,15 +251,46 @@ def _most_like(kata: Kata, solution: Path) -> str:
 
 def _shim_for(kata: Kata) -> str:
     """Return a shim that hands every call on to a function of the same name."""
-    signatures = kata.signatures()
-    pieces = [
-        f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n'
-    ]
+    functions = []
+    for name, arguments in required_arguments(kata).items():
+        keywords = [f"{argument.arg}={argument.arg}" for argument in arguments.kwonlyargs]
+        several = [f"*{arguments.vararg.arg}"] if arguments.vararg else []
+        handed = ", ".join([argument.arg for argument in arguments.args] + several + keywords)
+        functions.append(f"def {name}({ast.unparse(arguments)}):\n    return theirs.{name}({handed})\n")
+    code = "\n\n".join(functions)
+    imports = "import torch\n\n\n" if re.search(r"\btorch\.", code) else "\n"
+    return (
+        f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n\n'
+        f"{imports}{code}"
+    )
+
+
+def required_arguments(kata: Kata) -> dict[str, ast.arguments]:
+    """Return what each required function or constructor of the stub takes: names and defaults, without annotations."""
+    nodes = {name: node for node in read_tree(kata.stub).body for name in defined_names(node)}
+
+    def default(value: ast.expr) -> ast.expr:
+        node = nodes.get(value.id) if isinstance(value, ast.Name) else None
+        return node.value if isinstance(node, ast.Assign) else value
+
+    found = {}
     for name in kata.required:
-        parameters = [parameter for parameter in signatures.get(name, []) if not parameter.startswith("**")]
-        shown = ", ".join(parameters)
-        pieces.append(f"\n\ndef {name}({shown}):\n    return theirs.{name}({shown})\n")
-    return "".join(pieces)
+        found[name] = arguments = _arguments_of(nodes[name])
+        arguments.defaults = list(map(default, arguments.defaults))
+        for argument in ast.walk(arguments):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+    return found
+
+
+def _arguments_of(node: ast.stmt) -> ast.arguments:
+    if isinstance(node, ast.FunctionDef):
+        return node.args
+    for member in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+            del member.args.args[0]  # self
+            return member.args
+    return ast.arguments([], [], None, [], [], None, [])
 
 
 def _slug(name: str) -> str:

@@ -229,6 +229,8 @@ class MessageContext:
     """Which lines of it likely bring such a failure about."""
     own_names: Mapping[str, str] = field(default_factory=dict)
     """What learners of a course call functions and classes of the kata."""
+    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By function or class, what they call its parameters and arguments, where that is known."""
 
 
 UNSAID = MessageContext()
@@ -242,7 +244,8 @@ def judge(
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
     if call is not None and (own := wording.own_names.get(call.root)) and outcome.status in WRONG:
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
-        lines = [*outcome.lines[:at], f"        which uses your {clean(own, 60)}", *outcome.lines[at:]]
+        uses = f"        which uses your {clean(own, 60)}{_spelled(outcome, wording.spelling.get(call.root, {}))}"
+        lines = [*outcome.lines[:at], uses, *outcome.lines[at:]]
         outcome = replace(outcome, lines=lines)
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
     if call is None or not explicable or isinstance(error, SubmissionMissing):
@@ -254,6 +257,17 @@ def judge(
     riddle = riddle or (written.sentence if written is not None else "")
     found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
     return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
+
+
+def _spelled(outcome: Outcome, spelling: Mapping[str, str]) -> str:
+    """Say what learners of a course call the parameters and arguments that a message names."""
+    message = outcome.message or ""
+    found = [
+        f"{ours} is your {clean(own, 60)}"
+        for ours, own in spelling.items()
+        if re.search(rf"(?<![\w.]){re.escape(ours)}(?!\w)", message)
+    ]
+    return f", where {', '.join(found)}" if found else ""
 
 
 def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:
@@ -294,6 +308,10 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if error.shim is not None and not is_refused_call(error):
             at = f"{error.shim.file}, line {error.shim.line}"
             return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True, raised_at=clean(at))
+        # No line of a shim called it: what refused is the shim's own function, which the check calls.
+        by_check = error.shim is None and calls.last is not None and calls.last.signature in wording.own_names
+        if by_check and is_refused_call(error):
+            return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True)
         if error.not_written:
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
