@@ -15,7 +15,13 @@ from grader.engine.checks.describe import describe_call, describe_changed, is_te
 from grader.engine.checks.expect import IN_FLOAT32
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_frame, describe_raised, is_refused_call, supposed_of
+from grader.engine.checks.raised import (
+    describe_frame,
+    describe_raised,
+    is_refused_call,
+    is_refused_layout,
+    supposed_of,
+)
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls, is_idle
 from grader.engine.host.errors import (
@@ -318,7 +324,10 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
         at = "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
-        return Outcome("error", lines, cause=supposed_of(error), raised_at=at, stage=error.stage)
+        # A shim takes the stub's arguments, and calls with the course's.
+        stub = () if wording.own_names or calls.last is None else signatures.get(calls.last.signature, ())
+        stage = error.stage or ("layout" if _is_of_layout(error, calls.last) else "")
+        return Outcome("error", lines, cause=supposed_of(error, stub), raised_at=at, stage=stage)
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -344,6 +353,13 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable_result(called, [_short(error)])
+
+
+def _is_of_layout(error: SubmissionRaised, call: CallRecord | None) -> bool:
+    """Return whether torch refused how an argument lies in memory: of others the numbers may be right."""
+    arguments = (*call.args, *call.kwargs.values()) if call is not None else ()
+    strided = any(is_tensor(value) and not value.is_contiguous() for value in arguments)
+    return strided and is_refused_layout(error)
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:
