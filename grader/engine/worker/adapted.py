@@ -76,6 +76,10 @@ def _imported(root: str, files: Iterable[str]) -> Iterator[types.ModuleType]:
         *folders, _ = parts = file.removesuffix(".py").split("/")
         if not os.path.exists(os.path.join(root, file)) and os.path.join(root, file) not in loader.instead:
             continue  # what it would define is not started
+        # What the fork server has imported by such a name, `tests` for example, is not theirs.
+        for name in [name for name in sys.modules if name.partition(".")[0] == parts[0]]:
+            if not _is_below(sys.modules[name], root):
+                del sys.modules[name]
         # `tests` may be the name of something installed, which would win over a folder without an `__init__.py`.
         for depth in range(1, len(folders) + 1):
             package, place = ".".join(folders[:depth]), os.path.join(root, *folders[:depth])
@@ -83,6 +87,11 @@ def _imported(root: str, files: Iterable[str]) -> Iterator[types.ModuleType]:
                 sys.modules[package] = types.ModuleType(package)
                 sys.modules[package].__path__ = [place]
         yield importlib.import_module(".".join(parts))
+
+
+def _is_below(module: types.ModuleType, folder: str) -> bool:
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(place and place.startswith(os.path.join(folder, "")) for place in places)
 
 
 def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
