@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -150,7 +150,8 @@ def _why(check: CheckReport) -> str:
     # Deep lines are the arguments of what was called.
     lines = [line.strip() for line in (check.message or "").splitlines() if not line.startswith(" " * 8)]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
-    reasons = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
+    own = (line for line in lines if " is a helper of the check: " not in line)
+    reasons = [line.removeprefix(about[-1]) for line in own if not line.startswith(about[:-1])]
     return next(iter(reasons), check.status)[:110]
 
 
@@ -160,23 +161,35 @@ def _demand_names(adapter: Adapter, solution: Path) -> None:
     Raises:
         PackError: it has not: the line that asks, and what there is.
     """
-    names: set[str] = set()
+    defined: set[str] = set()
+    imported: set[str] = set()
     for file in adapter.table.theirs:
         if not (solution / file).is_file():
             there = ", ".join(_python_files(solution)[:12]) or "no Python file"
             raise adapter.refusal(f"{file} is not in {solution}; there is {there}.", "theirs", file)
-        for node in ast.walk(read_tree(solution / file)):
+        for node in _of_module(read_tree(solution / file)):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.stmt):
-                names |= defined_names(node)
+                imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            else:
+                defined |= defined_names(node)
+    names = defined | imported
     for number, line in enumerate(read_text(adapter.shim).splitlines(), 1):
         for name in re.findall(r"\btheirs\.(\w+)", line):
             if name not in names and "*" not in names and "self.theirs" not in line:
                 raise PackError(
                     f"{adapter.shim}, line {number}: {', '.join(adapter.table.theirs)} of {solution} has no {name}; "
-                    f"there is {', '.join(sorted(names))}."
+                    f"there is {', '.join(sorted(defined or names)) or 'no name'}.",
+                    "Write the course's name there, or delete the function if the course does not ask for it.",
                 )
+
+
+def _of_module(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements that run while a module loads, those of an `if` or a `try` included."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            yield from _of_module(child)
 
 
 def write_not_asked(fitted: Fit) -> bool:
@@ -209,6 +222,19 @@ def write_not_asked(fitted: Fit) -> bool:
     return True
 
 
+def require_adapter(folder: Path) -> None:
+    """Refuse a folder in which no adapter has been begun.
+
+    Raises:
+        UsageError: it has no `adapt.toml`.
+    """
+    if not (folder / ADAPTER_FILE).is_file():
+        raise UsageError(
+            f"{folder.absolute()}: there is no {ADAPTER_FILE}.",
+            f"Begin one: kata pack adapt SOLUTION --kata ID --into {shlex.quote(str(folder))}",
+        )
+
+
 def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Kata]:
     """Return the katas that the adapter in a folder adapts, or those of these names.
 
@@ -222,11 +248,6 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
             raise UsageError(
                 f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}."
             )
-    if not katas:
-        raise UsageError(
-            f"{folder}: there is no {ADAPTER_FILE}.",
-            f"Begin one: kata pack adapt SOLUTION --kata ID --into {folder}",
-        )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
 

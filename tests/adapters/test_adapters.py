@@ -411,6 +411,8 @@ def test_pack_adapt_begins_and_lists(
     ran = kata("pack", "adapt", str(course.solution), "--kata", "thing")
     assert ran.code == 3
     assert "line 9: src/work.py of" in ran.text  # Layer is called otherwise
+    assert "has no Layer; there is Block, LIMIT, scale." in ran.text
+    assert "or delete the function if the course does not ask for it" in ran.text
     shim = folder / "thing.py"
     shim.write_text(
         shim.read_text().replace("theirs.Layer", "theirs.Block").replace("theirs.other", "theirs.times")
@@ -439,6 +441,17 @@ def test_a_new_shim_takes_what_the_stub_takes(
         assert [(each.name, each.kind, each.default) for each in made] == [
             (each.name, each.kind, each.default) for each in own
         ], name
+
+
+def test_pack_adapt_where_no_adapter_is(
+    course: Course, kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path)
+    ran = kata("pack", "adapt", str(course.handed_in), "--into", "new")
+    assert ran.code == 2
+    assert f"{tmp_path / 'new'}: there is no adapt.toml." in ran.text
+    assert "kata pack adapt SOLUTION --kata ID --into new" in ran.text
 
 
 @pytest.mark.slow
