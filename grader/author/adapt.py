@@ -113,20 +113,15 @@ def _fitted(kata: Kata, reports: Sequence[KataReport]) -> Fit:
             found.passed, found.points = found.passed + 1, found.points + check.max_points
     if not found.passed:
         name, why = next(iter(found.failed.items()))
+        solution = kata.root_of(adapter.reference) if adapter.reference is not None else Path()
+        packs = os.environ.get("KATA_PACKS", str(adapter.file.parent))
         raise PackError(
             f"{adapter.shim}: the course's solution passes no check of {adapter.kata}. {name}: {why}",
-            f"See all of it: {_check_command(adapter, found.kata)}",
+            # In the folder of the solution, with the packs, all that this prints can be typed.
+            f"See all of it: cd {shlex.quote(str(solution))} && export KATA_PACKS={shlex.quote(packs)} && "
+            f"kata check {kata.slug}",
         )
     return found
-
-
-def _check_command(adapter: Adapter, kata: Kata) -> str:
-    """Return what shows everything of a kata of the course's solution, and makes true what that prints."""
-    solution = kata.root_of(adapter.reference) if adapter.reference is not None else Path()
-    packs = os.environ.get("KATA_PACKS", str(adapter.file.parent))
-    return (
-        f"cd {shlex.quote(str(solution))} && export KATA_PACKS={shlex.quote(packs)} && kata check {kata.slug}"
-    )
 
 
 def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
@@ -296,22 +291,20 @@ def required_arguments(kata: Kata) -> dict[str, ast.arguments]:
 
     found = {}
     for name in kata.required:
-        found[name] = arguments = _arguments_of(nodes[name])
+        function = nodes[name]
+        if isinstance(function, ast.ClassDef):
+            members = (each for each in function.body if isinstance(each, ast.FunctionDef))
+            makers = (each for each in members if each.name == "__init__")
+            function = next(makers, ast.parse("def __init__(self): ...").body[0])
+            assert isinstance(function, ast.FunctionDef)
+            del function.args.args[0]  # self
+        assert isinstance(function, ast.FunctionDef)  # a stub's names are called
+        found[name] = arguments = function.args
         arguments.defaults = list(map(default, arguments.defaults))
         for argument in ast.walk(arguments):
             if isinstance(argument, ast.arg):
                 argument.annotation = None
     return found
-
-
-def _arguments_of(node: ast.stmt) -> ast.arguments:
-    if isinstance(node, ast.FunctionDef):
-        return node.args
-    for member in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
-            del member.args.args[0]  # self
-            return member.args
-    return ast.arguments([], [], None, [], [], None, [])
 
 
 def _slug(name: str) -> str:

@@ -9,7 +9,7 @@ import ast
 import importlib.util
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -128,10 +128,20 @@ class Adapter:
     @cached_property
     def spelling(self) -> Mapping[str, Mapping[str, str]]:
         """By function or class of the shim, what learners call its parameters and arguments, where that is known."""
-        return {
-            name: {**_keywords(code), **self.table.parameters.get(name, {})}
-            for name, code in self._code.items()
-        }
+        found = {}
+        for name, code in self._code.items():
+            calls = [
+                part for part in code if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+            ]
+            keywords = {
+                keyword.value.id: keyword.arg
+                for call in calls
+                if "theirs" in ast.unparse(call.func).split(".")
+                for keyword in call.keywords
+                if isinstance(keyword.value, ast.Name) and keyword.arg not in (None, keyword.value.id)
+            }
+            found[name] = {**keywords, **self.table.parameters.get(name, {})}
+        return found
 
     @cached_property
     def _code(self) -> Mapping[str, list[ast.AST]]:
@@ -227,19 +237,6 @@ def _compares_theirs(function: ast.AST) -> bool:
             case ast.Call(ast.Attribute(attr=name)) if name in _COMPARING and is_theirs(part):
                 return True
     return False
-
-
-def _keywords(code: Iterable[ast.AST]) -> dict[str, str]:
-    """Return by name of the kata's which of the learner's arguments it is handed over as, where that is another."""
-    return {
-        value.id: keyword
-        for part in code
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
-        if part.func.attr == "theirs"
-        or (isinstance(part.func.value, ast.Name) and part.func.value.id == "theirs")
-        for keyword, value in ((each.arg, each.value) for each in part.keywords)
-        if keyword is not None and isinstance(value, ast.Name) and value.id != keyword
-    }
 
 
 def read_adapters(folder: Path, modules: Mapping[str, str]) -> Iterator[Adapter]:

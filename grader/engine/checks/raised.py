@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from torch import Tensor
 
 from grader.engine.checks.failure import CUT_OFF, IN_PLACE
 from grader.engine.checks.text import WHOLE, clean
@@ -123,9 +125,10 @@ def is_refused_call(error: SubmissionRaised) -> bool:
     return error.type_name == "TypeError" and not error.frames and "argument" in error.message
 
 
-def is_refused_layout(error: SubmissionRaised) -> bool:
-    """Tell whether torch wanted a tensor that lies otherwise in memory."""
-    return any(words in error.message for words in _LAYOUT)
+def is_refused_layout(error: SubmissionRaised, arguments: Iterable[object]) -> bool:
+    """Tell whether torch refused how an argument may lie in memory: one of these is not contiguous."""
+    strided = any(isinstance(value, Tensor) and not value.is_contiguous() for value in arguments)
+    return strided and any(words in error.message for words in _LAYOUT)
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

@@ -250,7 +250,13 @@ def judge(
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
     if call is not None and (own := wording.own_names.get(call.root)) and outcome.status in WRONG:
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
-        uses = f"        which uses your {clean(own, 60)}{_spelled(outcome, wording.spelling.get(call.root, {}))}"
+        spelled = [
+            f"{name} is your {clean(theirs, 60)}"
+            for name, theirs in wording.spelling.get(call.root, {}).items()
+            if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", outcome.message or "")
+        ]
+        where = f", where {', '.join(spelled)}" if spelled else ""
+        uses = f"        which uses your {clean(own, 60)}{where}"
         lines = [*outcome.lines[:at], uses, *outcome.lines[at:]]
         outcome = replace(outcome, lines=lines)
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
@@ -263,17 +269,6 @@ def judge(
     riddle = riddle or (written.sentence if written is not None else "")
     found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
     return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
-
-
-def _spelled(outcome: Outcome, spelling: Mapping[str, str]) -> str:
-    """Say what learners of a course call the parameters and arguments that a message names."""
-    message = outcome.message or ""
-    found = [
-        f"{ours} is your {clean(own, 60)}"
-        for ours, own in spelling.items()
-        if re.search(rf"(?<![\w.]){re.escape(ours)}(?!\w)", message)
-    ]
-    return f", where {', '.join(found)}" if found else ""
 
 
 def _judged(error: BaseException, calls: Calls, wording: MessageContext, observed: Sequence[Any]) -> Outcome:
@@ -326,7 +321,9 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         at = "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
         # A shim takes the stub's arguments, and calls with the course's.
         stub = () if wording.own_names or calls.last is None else signatures.get(calls.last.signature, ())
-        stage = error.stage or ("layout" if _is_of_layout(error, calls.last) else "")
+        given = (*calls.last.args, *calls.last.kwargs.values()) if calls.last is not None else ()
+        # Of arguments that lie otherwise in memory the numbers may be right.
+        stage = error.stage or ("layout" if is_refused_layout(error, given) else "")
         return Outcome("error", lines, cause=supposed_of(error, stub), raised_at=at, stage=stage)
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
@@ -353,13 +350,6 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable_result(called, [_short(error)])
-
-
-def _is_of_layout(error: SubmissionRaised, call: CallRecord | None) -> bool:
-    """Return whether torch refused how an argument lies in memory: of others the numbers may be right."""
-    arguments = (*call.args, *call.kwargs.values()) if call is not None else ()
-    strided = any(is_tensor(value) and not value.is_contiguous() for value in arguments)
-    return strided and is_refused_layout(error)
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:

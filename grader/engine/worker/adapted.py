@@ -78,7 +78,11 @@ def _imported(root: str, files: Iterable[str]) -> Iterator[types.ModuleType]:
             continue  # what it would define is not started
         # What the fork server has imported by such a name, `tests` for example, is not theirs.
         for name in [name for name in sys.modules if name.partition(".")[0] == parts[0]]:
-            if not _is_below(sys.modules[name], root):
+            places = [
+                getattr(sys.modules[name], "__file__", None),
+                *getattr(sys.modules[name], "__path__", ()),
+            ]
+            if not any(place and place.startswith(os.path.join(root, "")) for place in places):
                 del sys.modules[name]
         # `tests` may be the name of something installed, which would win over a folder without an `__init__.py`.
         for depth in range(1, len(folders) + 1):
@@ -87,11 +91,6 @@ def _imported(root: str, files: Iterable[str]) -> Iterator[types.ModuleType]:
                 sys.modules[package] = types.ModuleType(package)
                 sys.modules[package].__path__ = [place]
         yield importlib.import_module(".".join(parts))
-
-
-def _is_below(module: types.ModuleType, folder: str) -> bool:
-    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
-    return any(place and place.startswith(os.path.join(folder, "")) for place in places)
 
 
 def _adapted(parameters: Mapping[str, Mapping[str, str]]) -> type[nn.Module]:
