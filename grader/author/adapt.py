@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shlex
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -111,9 +113,13 @@ def _fitted(kata: Kata, reports: Sequence[KataReport]) -> Fit:
             found.passed, found.points = found.passed + 1, found.points + check.max_points
     if not found.passed:
         name, why = next(iter(found.failed.items()))
+        solution = kata.root_of(adapter.reference) if adapter.reference is not None else Path()
+        packs = os.environ.get("KATA_PACKS", str(adapter.file.parent))
         raise PackError(
             f"{adapter.shim}: the course's solution passes no check of {adapter.kata}. {name}: {why}",
-            f"See all of it: kata check {kata.slug}, in the folder of the solution.",
+            # In the folder of the solution, with the packs, all that this prints can be typed.
+            f"See all of it: cd {shlex.quote(str(solution))} && export KATA_PACKS={shlex.quote(packs)} && "
+            f"kata check {kata.slug}",
         )
     return found
 
@@ -126,12 +132,12 @@ def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
             places = [place for table in adapter.table.parameters.values() for place in table.values()]
             # The message has the place as the learner's class spells it.
             about = next(
-                (place for place in places if re.search(rf"\b{re.escape(_bare(place))}\b", problem)), ""
+                (place for place in places if re.search(rf"\b{re.escape(_stem(place))}\b", problem)), ""
             )
             raise adapter.refusal(problem, *filter(None, ["parameters", about]))
 
 
-def _bare(place: str) -> str:
+def _stem(place: str) -> str:
     return place.partition("[")[0].removesuffix(".*")
 
 
@@ -139,7 +145,8 @@ def _why(check: CheckReport) -> str:
     # Deep lines are the arguments of what was called.
     lines = [line.strip() for line in (check.message or "").splitlines() if not line.startswith(" " * 8)]
     about = ("called", "which uses", "skipped", "not judged", "This check is broken: PackError: ")
-    reasons = [line.removeprefix(about[-1]) for line in lines if not line.startswith(about[:-1])]
+    own = (line for line in lines if " is a helper of the check: " not in line)
+    reasons = [line.removeprefix(about[-1]) for line in own if not line.startswith(about[:-1])]
     return next(iter(reasons), check.status)[:110]
 
 
@@ -149,23 +156,35 @@ def _demand_names(adapter: Adapter, solution: Path) -> None:
     Raises:
         PackError: it has not: the line that asks, and what there is.
     """
-    names: set[str] = set()
+    defined: set[str] = set()
+    imported: set[str] = set()
     for file in adapter.table.theirs:
         if not (solution / file).is_file():
             there = ", ".join(_python_files(solution)[:12]) or "no Python file"
             raise adapter.refusal(f"{file} is not in {solution}; there is {there}.", "theirs", file)
-        for node in ast.walk(read_tree(solution / file)):
+        for node in _of_module(read_tree(solution / file)):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.stmt):
-                names |= defined_names(node)
+                imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            else:
+                defined |= defined_names(node)
+    names = defined | imported
     for number, line in enumerate(read_text(adapter.shim).splitlines(), 1):
         for name in re.findall(r"\btheirs\.(\w+)", line):
             if name not in names and "*" not in names and "self.theirs" not in line:
                 raise PackError(
                     f"{adapter.shim}, line {number}: {', '.join(adapter.table.theirs)} of {solution} has no {name}; "
-                    f"there is {', '.join(sorted(names))}."
+                    f"there is {', '.join(sorted(defined or names)) or 'no name'}.",
+                    "Write the course's name there, or delete the function if the course does not ask for it.",
                 )
+
+
+def _of_module(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements that run while a module loads, those of an `if` or a `try` included."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            yield from _of_module(child)
 
 
 def write_not_asked(fitted: Fit) -> bool:
@@ -198,6 +217,19 @@ def write_not_asked(fitted: Fit) -> bool:
     return True
 
 
+def require_adapter(folder: Path) -> None:
+    """Refuse a folder in which no adapter has been begun.
+
+    Raises:
+        UsageError: it has no `adapt.toml`.
+    """
+    if not (folder / ADAPTER_FILE).is_file():
+        raise UsageError(
+            f"{folder.absolute()}: there is no {ADAPTER_FILE}.",
+            f"Begin one: kata pack adapt SOLUTION --kata ID --into {shlex.quote(str(folder))}",
+        )
+
+
 def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Kata]:
     """Return the katas that the adapter in a folder adapts, or those of these names.
 
@@ -211,10 +243,6 @@ def adapted(catalogue: Catalogue, folder: Path, slugs: Iterable[str]) -> list[Ka
             raise UsageError(
                 f"{file} does not adapt {slug}.", f"It adapts {', '.join(kata.slug for kata in katas)}."
             )
-    if not katas:
-        raise UsageError(
-            f"{folder}: there is no {ADAPTER_FILE}.", "Begin one: kata pack adapt SOLUTION --kata ID"
-        )
     return [kata for kata in katas if not slugs or kata.slug in slugs]
 
 
@@ -239,15 +267,44 @@ def _most_like(kata: Kata, solution: Path) -> str:
 
 def _shim_for(kata: Kata) -> str:
     """Return a shim that hands every call on to a function of the same name."""
-    signatures = kata.signatures()
-    pieces = [
-        f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n'
-    ]
+    functions = []
+    for name, arguments in required_arguments(kata).items():
+        keywords = [f"{argument.arg}={argument.arg}" for argument in arguments.kwonlyargs]
+        several = [f"*{arguments.vararg.arg}"] if arguments.vararg else []
+        handed = ", ".join([argument.arg for argument in arguments.args] + several + keywords)
+        functions.append(f"def {name}({ast.unparse(arguments)}):\n    return theirs.{name}({handed})\n")
+    code = "\n\n".join(functions)
+    imports = "import torch\n\n\n" if re.search(r"\btorch\.", code) else "\n"
+    return (
+        f'"""{kata.title}: what the course has, as this kata asks for it. Change names and arguments to theirs."""\n\n'
+        f"{imports}{code}"
+    )
+
+
+def required_arguments(kata: Kata) -> dict[str, ast.arguments]:
+    """Return what each required function or constructor of the stub takes: names and defaults, without annotations."""
+    nodes = {name: node for node in read_tree(kata.stub).body for name in defined_names(node)}
+
+    def default(value: ast.expr) -> ast.expr:
+        node = nodes.get(value.id) if isinstance(value, ast.Name) else None
+        return node.value if isinstance(node, ast.Assign) else value
+
+    found = {}
     for name in kata.required:
-        parameters = [parameter for parameter in signatures.get(name, []) if not parameter.startswith("**")]
-        shown = ", ".join(parameters)
-        pieces.append(f"\n\ndef {name}({shown}):\n    return theirs.{name}({shown})\n")
-    return "".join(pieces)
+        function = nodes[name]
+        if isinstance(function, ast.ClassDef):
+            members = (each for each in function.body if isinstance(each, ast.FunctionDef))
+            makers = (each for each in members if each.name == "__init__")
+            function = next(makers, ast.parse("def __init__(self): ...").body[0])
+            assert isinstance(function, ast.FunctionDef)
+            del function.args.args[0]  # self
+        assert isinstance(function, ast.FunctionDef)  # a stub's names are called
+        found[name] = arguments = function.args
+        arguments.defaults = list(map(default, arguments.defaults))
+        for argument in ast.walk(arguments):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+    return found
 
 
 def _slug(name: str) -> str:

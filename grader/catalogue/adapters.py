@@ -111,17 +111,51 @@ class Adapter:
     @cached_property
     def uses(self) -> Mapping[str, tuple[str, ...]]:
         """By function or class of the shim, the names that it gets from `theirs`, helpers of the shim included."""
-        nodes = {name: node for node in self._tree.body for name in defined_names(node)}
 
-        def used(name: str, seen: frozenset[str]) -> Iterator[str]:
-            for part in ast.walk(nodes[name]):
+        def used(name: str) -> Iterator[str]:
+            for part in self._code[name]:
                 match part:
                     case ast.Attribute(ast.Name("theirs"), own):
                         yield own
-                    case ast.Name(other) if other in nodes and other not in seen:
-                        yield from used(other, seen | {other})
 
-        return {name: tuple(dict.fromkeys(used(name, frozenset({name})))) for name in nodes}
+        return {name: tuple(dict.fromkeys(used(name))) for name in self._code}
+
+    @cached_property
+    def read_off(self) -> frozenset[str]:
+        """The functions and classes of the shim that compare what is the learner's: many numbers make one mask."""
+        return frozenset(name for name, code in self._code.items() if any(map(_compares_theirs, code)))
+
+    @cached_property
+    def spelling(self) -> Mapping[str, Mapping[str, str]]:
+        """By function or class of the shim, what learners call its parameters and arguments, where that is known."""
+        found = {}
+        for name, code in self._code.items():
+            calls = [
+                part for part in code if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)
+            ]
+            keywords = {
+                keyword.value.id: keyword.arg
+                for call in calls
+                if "theirs" in ast.unparse(call.func).split(".")
+                for keyword in call.keywords
+                if isinstance(keyword.value, ast.Name) and keyword.arg not in (None, keyword.value.id)
+            }
+            found[name] = {**keywords, **self.table.parameters.get(name, {})}
+        return found
+
+    @cached_property
+    def _code(self) -> Mapping[str, list[ast.AST]]:
+        """By function or class of the shim, its syntax and that of the shim's helpers which it leads to."""
+        nodes = {name: node for node in self._tree.body for name in defined_names(node)}
+
+        def reached(name: str, seen: frozenset[str]) -> Iterator[ast.AST]:
+            for part in ast.walk(nodes[name]):
+                yield part
+                match part:
+                    case ast.Name(other) if other in nodes and other not in seen:
+                        yield from reached(other, seen | {other})
+
+        return {name: list(reached(name, frozenset({name}))) for name in nodes}
 
     @cached_property
     def _tree(self) -> ast.Module:
@@ -168,6 +202,41 @@ class Adapter:
     def refusal(self, problem: str, *words: str, hint: str | None = None) -> PackError:
         """Return the error about what these words, of this kata's table, say."""
         return PackError(f"{self.file}, line {self.line_of(*words)}: {problem}", hint)
+
+
+_THEIRS = ("theirs", "module")
+"""What is the learner's in a shim: the first of all files, both of an `Adapted`."""
+_COMPARED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_COMPARING = frozenset(
+    ["bool", "eq", "ne", "lt", "le", "gt", "ge", "isclose", "isfinite", "isinf", "isneginf", "isnan"]
+)
+"""Functions and methods of torch that compare."""
+
+
+def _compares_theirs(function: ast.AST) -> bool:
+    """Return whether a function of a shim compares what it got from the learner's."""
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    own: set[str] = set()
+
+    def is_theirs(part: ast.AST) -> bool:
+        return any(
+            (isinstance(node, ast.Name) and node.id in {"theirs", *own})
+            or (isinstance(node, ast.Attribute) and node.attr in _THEIRS)
+            for node in ast.walk(part)
+        )
+
+    for part in sorted(ast.walk(function), key=lambda part: getattr(part, "lineno", 0)):
+        match part:
+            case ast.Assign(targets, value) if is_theirs(value):
+                own |= {
+                    node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)
+                }
+            case ast.Compare(ops=ops) if any(isinstance(op, _COMPARED) for op in ops) and is_theirs(part):
+                return True
+            case ast.Call(ast.Attribute(attr=name)) if name in _COMPARING and is_theirs(part):
+                return True
+    return False
 
 
 def read_adapters(folder: Path, modules: Mapping[str, str]) -> Iterator[Adapter]:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+import torch
 
+from grader.author.adapt import begin
 from grader.catalogue import Catalogue, Kata
+from grader.engine.mistakes.recognise import SCHEMA, SEED, Fingerprints, MutantSignatures, fingerprint
 from grader.engine.runner.suite import RunConfig, suites_of
 from grader.errors import PackError, UsageError
 from grader.report.report import CheckReport, KataReport
+from tests import ours
 from tests.conftest import Run
 from tests.pack_files import write_kata, write_pack, write_unit
 
@@ -36,7 +45,7 @@ def test_layer(submission, draw):
     queries, keys = x @ state["query.weight"].T + state["query.bias"], x @ state["key.weight"].T + state["key.bias"]
     expect(y, "y", axes="row column").close_to(queries * keys)
     y.sum().backward()
-    expect(layer.query.bias.grad, "gradient", axes="column").close_to(keys.sum(0))
+    expect(layer.query.bias.grad, "gradient of query.bias", axes="column").close_to(keys.sum(0))
 
 @check(aspect="values")
 def test_other(submission):
@@ -182,6 +191,43 @@ def test_wrong_values_are_told_with_the_learners_name(course: Course) -> None:
     assert "which uses your multiply" in (found.message or "")
 
 
+def test_messages_spell_arguments_and_parameters_as_the_learner_does(course: Course) -> None:
+    course.write(shim=SHIM.replace("theirs.multiply(x, by)", "theirs.multiply(x, factor=by)"))
+    found = course.checked(
+        work=WORK.replace("return queries * keys", "return queries.detach() * keys"),
+        helper="def times(x, factor):\n    return x + factor\n",
+    )
+    assert "which uses your multiply, where by is your factor\n" in (found["test_scaled"].message or "")
+    assert "which uses your Block, where query is your joined[0/2]\n" in (found["test_layer"].message or "")
+
+
+@pytest.mark.parametrize(
+    ("shim", "named"),
+    [
+        ("return theirs.allowed()", "hides-nothing"),
+        ("return theirs.filled(torch.zeros(3, 3)) > -1", None),
+        ("scores = theirs.filled(torch.zeros(3, 3))\n    return ~scores.isneginf()", None),
+    ],
+    ids=["handed on", "compared", "by a function"],
+)
+def test_no_mistake_is_named_by_a_mask_that_the_shim_reads_off(
+    course: Course, shim: str, named: str | None
+) -> None:
+    every = torch.ones(3, 3, dtype=torch.bool)
+    (course.kata_folder / "checks.py").write_text(
+        "import torch\nfrom grader.checks import check, expect\n\n"
+        '@check(aspect="values")\ndef test_mask(submission):\n    """a mask"""\n'
+        '    expect(submission.other(), "mask", axes="query key").equals(torch.eye(3) > 0)\n'
+    )
+    known = MutantSignatures("your mask hides nothing", {"test_mask": fingerprint([every])})
+    prints = Fingerprints(SCHEMA, SEED, {"hides_nothing": known})
+    (course.kata_folder / "fingerprints.json.xz").write_bytes(prints.encode())
+    course.write(shim=f"import torch\n\n\ndef other():\n    {shim}\n\n\n{SHIM}")
+    filled = "def filled(scores):\n    return scores.masked_fill(torch.ones(3, 3).triu(1) > 0, 0.0)\n"
+    found = course.checked(work=f"{WORK}\ndef allowed():\n    return torch.ones(3, 3) > 0\n\n{filled}")
+    assert (found["test_mask"].status, found["test_mask"].misconception) == ("fail", named)
+
+
 @pytest.mark.parametrize(
     "work",
     [
@@ -218,6 +264,13 @@ def test_a_shim_that_raises_costs_nothing(course: Course) -> None:
     message = str(report.checks[0].message)
     assert "its points are not counted" in message
     assert "thing.py, line 2" in message
+
+
+def test_a_shim_that_takes_other_arguments_costs_nothing(course: Course) -> None:
+    course.write(shim=SHIM.replace("def scale(x, by):", "def scale(x, by, more):"))
+    report = course.check()
+    assert (report.score, report.max_score) == (1.0, 1.0)
+    assert "its points are not counted" in str(report.checks[0].message)
 
 
 def test_a_shim_that_raises_for_the_solution_costs_nothing_when_graded(course: Course) -> None:
@@ -358,6 +411,8 @@ def test_pack_adapt_begins_and_lists(
     ran = kata("pack", "adapt", str(course.solution), "--kata", "thing")
     assert ran.code == 3
     assert "line 9: src/work.py of" in ran.text  # Layer is called otherwise
+    assert "has no Layer; there is Block, LIMIT, scale." in ran.text
+    assert "or delete the function if the course does not ask for it" in ran.text
     shim = folder / "thing.py"
     shim.write_text(
         shim.read_text().replace("theirs.Layer", "theirs.Block").replace("theirs.other", "theirs.times")
@@ -368,6 +423,59 @@ def test_pack_adapt_begins_and_lists(
     again = (folder / "adapt.toml").read_text()
     assert "Nothing new" in kata("pack", "adapt", str(course.solution)).done().out
     assert (folder / "adapt.toml").read_text() == again
+
+
+@pytest.mark.parametrize("slug", ours.katas())
+def test_a_new_shim_takes_what_the_stub_takes(
+    slug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kata = ours.katas()[slug]
+    monkeypatch.setitem(sys.modules, "blocks", MagicMock())
+    (tmp_path / "solution.py").write_text("")
+    begin(tmp_path, kata, tmp_path)
+    shim = ours.module(tmp_path / f"{kata.module}.py")
+    stub = ours.module(kata.stub)
+    for name in kata.required:
+        own = inspect.signature(getattr(stub, name), eval_str=False).parameters.values()
+        made = inspect.signature(getattr(shim, name)).parameters.values()
+        assert [(each.name, each.kind, each.default) for each in made] == [
+            (each.name, each.kind, each.default) for each in own
+        ], name
+
+
+def test_pack_adapt_where_no_adapter_is(
+    course: Course, kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path)
+    ran = kata("pack", "adapt", str(course.handed_in), "--into", "new")
+    assert ran.code == 2
+    assert f"{tmp_path / 'new'}: there is no adapt.toml." in ran.text
+    assert "kata pack adapt SOLUTION --kata ID --into new" in ran.text
+
+
+@pytest.mark.slow
+def test_pack_adapt_says_how_to_see_what_fails(
+    course: Course, kata: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course.hand_in(
+        course.solution, WORK.replace("multiply", "scale").replace("Block", "Layer"), "times = 7\n"
+    )
+    course.solution.joinpath("src", "work.py").open("a").write("\nother = None\n")
+    folder = tmp_path / "new course"
+    folder.mkdir()
+    monkeypatch.setenv("KATA_PACKS", str(course.kata_folder.parents[1]))
+    monkeypatch.chdir(folder)
+    ran = kata("pack", "adapt", str(course.solution), "--kata", "thing")
+    assert ran.code == 3
+    found = re.search(r"See all of it: cd (.+) && export KATA_PACKS=(.+) && kata check thing", ran.text)
+    assert found is not None
+    place, packs = (shlex.split(word)[0] for word in found.groups())
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("KATA_PACKS", packs)
+    checked = kata("check", "thing")
+    assert checked.code == 1
+    assert "'int' object is not callable" in checked.out
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.runner.charge import charge
 from grader.engine.runner.outcome import Outcome, RunCheck
+from grader.report.report import KataReport
 from tests.running.conftest import Bench, message, statuses
 
 Ended = tuple[RunCheck, Outcome]
@@ -165,6 +166,70 @@ def test_the_rest_says_where_it_is_charged() -> None:
     first = check("a", 12, cause="it is kept")
     message = charge(dict([first, hidden, HOLDS]), 100, {})[first[0]].message
     assert message == "2 of 12 points count: one slip is charged once, in a hidden check"
+
+
+CALLED_OTHERWISE = """
+    from grader.checks import Part
+
+    @check(aspect="values", points=20)
+    def test_plain(submission, draw):
+        "it adds 1"
+        x = draw.normal(row=2, column=3)
+        expect(submission.thing(x)).close_to(x + 1)
+
+    @check(aspect="arguments", points=2)
+    def test_promises(submission, draw):
+        "however it is called"
+        Part("thing").expect(submission, lambda x: x + 1, draw, [{"x": draw.normal(row=2, column=3)}])
+
+    @check(aspect="arguments", points=4)
+    def test_contract(submission, draw):
+        "whatever its size"
+        Part("thing").expect(submission, lambda x: x + 1, draw, [{"x": draw.normal(row=5, column=7)}])
+
+    @check(aspect="values", points=3)
+    def test_strided(submission, draw):
+        "however it lies in memory"
+        x = draw.noncontiguous(draw.normal(row=2, column=3))
+        expect(submission.thing(x)).close_to(x + 1)
+"""
+
+
+def _called_otherwise(bench: Bench, answer: str) -> KataReport:
+    bench.checks(CALLED_OTHERWISE)
+    table = bench.folder / "kata.toml"
+    table.write_text(table.read_text().replace("points = 1", "points = 29"))
+    return bench.check(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed", "likely"),
+    [
+        (
+            "def thing(given):\n    return given + 1\n",
+            ["promises", "contract"],
+            "its parameters are not those of the stub (x): keep their names, order and defaults",
+        ),
+        (
+            "def thing(x):\n    return x.view(-1).view(x.shape) + 1\n",
+            ["promises", "contract", "strided"],
+            "a tensor is not contiguous in memory, which .view needs: .reshape works on any",
+        ),
+    ],
+    ids=["renamed arguments", "view"],
+)
+def test_who_is_right_until_called_otherwise_loses_no_more_than_one_check(
+    bench: Bench, answer: str, failed: list[str], likely: str
+) -> None:
+    report = _called_otherwise(bench, answer)
+    assert [check.likely for check in report.checks if check.status != "pass"] == [likely] * len(failed)
+    assert [name for name, status in statuses(report).items() if status != "pass"] == failed
+    assert report.max_score - report.score == 4
+
+
+def test_who_never_takes_the_layout_is_charged_as_for_any_slip(bench: Bench) -> None:
+    report = _called_otherwise(bench, "def thing(x):\n    return x.mT.view(-1).view(x.mT.shape).mT + 1\n")
+    assert report.max_score - report.score == 20 + 3
 
 
 def test_what_is_excluded_is_charged_where_it_is_used(bench: Bench) -> None:

@@ -138,6 +138,7 @@ def adapt(solution: Path, ids: tuple[str, ...], into: Path, as_json: bool) -> No
             assert kata is not None
             for path in adapting.begin(into, kata, solution):
                 click.echo(f"written  {escape_controls(str(path))}", err=True)
+        adapting.require_adapter(into)
         named = os.environ.get("KATA_PACKS", "").split(os.pathsep)
         os.environ["KATA_PACKS"] = os.pathsep.join(dict.fromkeys(filter(None, (*named, str(into.resolve())))))
         fits = adapting.fit(adapting.adapted(Catalogue.discover(), into, slugs), solution, launcher)

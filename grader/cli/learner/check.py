@@ -326,7 +326,7 @@ def consent_to(files: Sequence[Path], space: Workspace | None, agreed: bool) -> 
     if outside:
         whose = f"{outside[0]} is not in your workspace"
     elif files and space is not None and not space.is_own:
-        whose = f"{space.root} was not begun here: it was copied, moved or downloaded"
+        whose = f"{space.root} was not begun here, or held answers before: they may be anybody's"
     else:
         return
     why = f"{whose}. {(outside or files)[0].name} would run unconfined: it could do whatever you can do."

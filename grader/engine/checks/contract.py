@@ -375,7 +375,8 @@ class _Asked:
             # All at once; which of them it is, is looked for only where something is wrong.
             self._form(self._positional, strided, wanted, "", by_name=True)
         except (CheckFailure, SubmissionRaised):
-            self._form(self._answers, call, wanted, ", arguments given by name", by_name=True)
+            with supposing("", "arguments"):
+                self._form(self._answers, call, wanted, ", arguments given by name", by_name=True)
             with supposing(UNORDERED, "layout"):
                 self._form(self._answers, strided, wanted, " for arguments that are not contiguous in memory")
             self._form(self._positional, call, wanted, " of an instance made by position")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
+
+from torch import Tensor
 
 from grader.engine.checks.failure import CUT_OFF, IN_PLACE
 from grader.engine.checks.text import WHOLE, clean
@@ -56,6 +59,8 @@ _CAUSES = {
     "Expected more than 1 value per channel": "batch norm mixes the examples: a layer norm takes each vector by itself",
 }
 """What torch says these words of, and of nothing else."""
+_LAYOUT = ("must have a last dimension with stride 1", "view size is not compatible")
+"""Of them, those about the layout of memory."""
 
 REST = 12
 """Lines of an exception's own message after the first."""
@@ -102,10 +107,14 @@ def describe_frame(frame: StackFrame) -> list[str]:
     return lines
 
 
-def supposed_of(error: SubmissionRaised) -> str:
-    """Return what most likely made a submission raise that; "" where nothing is likelier than the rest."""
+def supposed_of(error: SubmissionRaised, parameters: Sequence[str] = ()) -> str:
+    """Return what most likely made a submission raise that; "" where nothing is likelier than the rest.
+
+    `parameters` are the stub's, of what was called, where they are known.
+    """
     if is_refused_call(error):
-        return "its parameters are not those of the stub: keep their names, order and defaults"
+        stub = f"the stub ({', '.join(parameters)})" if parameters else "the stub"
+        return f"its parameters are not those of {stub}: keep their names, order and defaults"
     return next(
         (cause for words, cause in _CAUSES.items() if re.search(words, error.message)), error.supposed
     )
@@ -114,6 +123,12 @@ def supposed_of(error: SubmissionRaised) -> str:
 def is_refused_call(error: SubmissionRaised) -> bool:
     """Tell whether Python refused the call itself, before a line of the submission ran."""
     return error.type_name == "TypeError" and not error.frames and "argument" in error.message
+
+
+def is_refused_layout(error: SubmissionRaised, arguments: Iterable[object]) -> bool:
+    """Tell whether torch refused how an argument may lie in memory: one of these is not contiguous."""
+    strided = any(isinstance(value, Tensor) and not value.is_contiguous() for value in arguments)
+    return strided and any(words in error.message for words in _LAYOUT)
 
 
 def describe_raised(error: SubmissionRaised) -> list[str]:

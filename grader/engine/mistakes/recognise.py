@@ -246,6 +246,11 @@ class FailureSignature(NamedTuple):
     by_numbers: bool
     """Whether the check failed by what was returned; by an exception, or a gradient that is missing, it did not."""
 
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there is more than masks in it: numbers, or an exception."""
+        return any("raised" in mark or _has_numbers(mark) for mark in self.marks)
+
 
 class RecognisedMistake(NamedTuple):
     """A recognised mistake, or two made at once."""

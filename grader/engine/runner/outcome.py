@@ -15,7 +15,13 @@ from grader.engine.checks.describe import describe_call, describe_changed, is_te
 from grader.engine.checks.expect import IN_FLOAT32
 from grader.engine.checks.failure import CheckFailure, PreconditionFailed
 from grader.engine.checks.gradients import cut_off, is_cut_off
-from grader.engine.checks.raised import describe_frame, describe_raised, is_refused_call, supposed_of
+from grader.engine.checks.raised import (
+    describe_frame,
+    describe_raised,
+    is_refused_call,
+    is_refused_layout,
+    supposed_of,
+)
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord, Calls, is_idle
 from grader.engine.host.errors import (
@@ -229,6 +235,8 @@ class MessageContext:
     """Which lines of it likely bring such a failure about."""
     own_names: Mapping[str, str] = field(default_factory=dict)
     """What learners of a course call functions and classes of the kata."""
+    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By function or class, what they call its parameters and arguments, where that is known."""
     is_empty: Callable[[str], bool] = lambda name: False
     """Whether nothing is done in the body of a function or method."""
 
@@ -244,7 +252,14 @@ def judge(
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
     if call is not None and (own := wording.own_names.get(call.root)) and outcome.status in WRONG:
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
-        lines = [*outcome.lines[:at], f"        which uses your {clean(own, 60)}", *outcome.lines[at:]]
+        spelled = [
+            f"{name} is your {clean(theirs, 60)}"
+            for name, theirs in wording.spelling.get(call.root, {}).items()
+            if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", outcome.message or "")
+        ]
+        where = f", where {', '.join(spelled)}" if spelled else ""
+        uses = f"        which uses your {clean(own, 60)}{where}"
+        lines = [*outcome.lines[:at], uses, *outcome.lines[at:]]
         outcome = replace(outcome, lines=lines)
     explicable = outcome.status in ("fail", "error", "timeout") and not outcome.pack_fault
     if call is None or not explicable or isinstance(error, SubmissionMissing):
@@ -300,13 +315,22 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if error.shim is not None and not is_refused_call(error):
             at = f"{error.shim.file}, line {error.shim.line}"
             return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True, raised_at=clean(at))
+        # No line of a shim called it: what refused is the shim's own function, which the check calls.
+        by_check = error.shim is None and calls.last is not None and calls.last.signature in wording.own_names
+        if by_check and is_refused_call(error):
+            return Outcome("error", [clean(str(error), WHOLE)], pack_fault=True)
         if error.not_written:
             return _unwritten(error, calls.last, wording)
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
         at = "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
-        return Outcome("error", lines, cause=supposed_of(error), raised_at=at, stage=error.stage)
+        # A shim takes the stub's arguments, and calls with the course's.
+        stub = () if wording.own_names or calls.last is None else signatures.get(calls.last.signature, ())
+        given = (*calls.last.args, *calls.last.kwargs.values()) if calls.last is not None else ()
+        # Of arguments that lie otherwise in memory the numbers may be right.
+        stage = error.stage or ("layout" if is_refused_layout(error, given) else "")
+        return Outcome("error", lines, cause=supposed_of(error, stub), raised_at=at, stage=stage)
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.

@@ -72,6 +72,7 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         lambda name, message: remarks().on(own_names.get(name, name), message),
         lambda name, message: remarks().likely(own_names.get(name, name), message),
         own_names,
+        kata.adapter.spelling if kata.adapter is not None else {},
         lambda name: own_names.get(name, name) in remarks().empty,
     )
 

@@ -76,6 +76,14 @@ def _imported(root: str, files: Iterable[str]) -> Iterator[types.ModuleType]:
         *folders, _ = parts = file.removesuffix(".py").split("/")
         if not os.path.exists(os.path.join(root, file)) and os.path.join(root, file) not in loader.instead:
             continue  # what it would define is not started
+        # What the fork server has imported by such a name, `tests` for example, is not theirs.
+        for name in [name for name in sys.modules if name.partition(".")[0] == parts[0]]:
+            places = [
+                getattr(sys.modules[name], "__file__", None),
+                *getattr(sys.modules[name], "__path__", ()),
+            ]
+            if not any(place and place.startswith(os.path.join(root, "")) for place in places):
+                del sys.modules[name]
         # `tests` may be the name of something installed, which would win over a folder without an `__init__.py`.
         for depth in range(1, len(folders) + 1):
             package, place = ".".join(folders[:depth]), os.path.join(root, *folders[:depth])

@@ -164,7 +164,7 @@ def test_even_columns(submission):
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 0::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(0, None, 2)))
-        expect(found, "positions[:, 0::2]", axes="position pair").close_to(wanted)
+        expect(found, "positions[:, 0::2]", axes="position column").close_to(wanted)
 
 
 @check(aspect="values", points=2.5, follows=test_table_shape)
@@ -176,7 +176,7 @@ def test_odd_columns(submission):
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 1::2]
         wanted = expected_table(max_len, d_model, (slice(None), slice(1, None, 2)))
-        expect(found, "positions[:, 1::2]", axes="position pair").close_to(wanted)
+        expect(found, "positions[:, 1::2]", axes="position column").close_to(wanted)
 
 
 @check(aspect="stability", follows=[test_even_columns, test_odd_columns])

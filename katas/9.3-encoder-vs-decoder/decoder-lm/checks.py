@@ -96,8 +96,8 @@ def causal_slips():
     """Return which logits depend on which tokens, by mistake: of the two layers each looks once."""
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
-        "your positions see the future, by no mask, one after softmax or a norm over positions; "
-        "each may see up to itself": lambda: every,
+        "your positions see the future; use a causal mask, before a softmax over the keys, "
+        "and no norm over positions": lambda: every,
         "your causal mask is upside down, so each position reads what follows; "
         "it should read itself and what comes before": lambda: (
             every.triu()

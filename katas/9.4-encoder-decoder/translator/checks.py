@@ -182,7 +182,7 @@ def causal_slips(touched, reads_source):
     every = torch.ones(6, 6, dtype=torch.bool)
     return {
         OWN_WORDS: lambda: torch.equal(touched, every) and not reads_source(),
-        "your decoder sees the words that follow; use a causal mask before the softmax, "
+        "your decoder sees words that follow; use a causal mask, before a softmax over keys, "
         "and no norm over positions": lambda: torch.equal(touched, every) and reads_source(),
         "your causal mask is the upper triangle; True should mark the positions that may be attended to, 0 to "
         "t": lambda: every.triu(),

@@ -5,7 +5,7 @@ Position t reads tokens 0 to t.
 
 mistake(
     "mask-missing",
-    "your positions see the future, by no mask, one after softmax or a norm over positions; each may see up to itself",
+    "your positions see the future; use a causal mask, before a softmax over the keys, and no norm over positions",
     Block="causal_mask(k.size(2), device=x.device)[-q.size(2) :] -> None",
 )
 

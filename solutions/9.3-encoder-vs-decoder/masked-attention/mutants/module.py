@@ -62,6 +62,15 @@ mistake(
 )
 
 mistake(
+    "output-bias-forgotten",
+    "your module leaves out the bias of w_o; it should add it to the result, unless bias is False",
+    MultiHeadAttention="""
+        - return self.w_o(heads.transpose(1, 2).flatten(2))
+        + return heads.transpose(1, 2).flatten(2) @ self.w_o.weight.T
+    """,
+)
+
+mistake(
     "indivisible-assert",
     "your indivisible width is caught by assert, so it raises AssertionError, or nothing with -O; raise ValueError",
     MultiHeadAttention="""

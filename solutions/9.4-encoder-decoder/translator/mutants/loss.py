@@ -101,6 +101,18 @@ mistake(
 )
 
 mistake(
+    "divergence-of-two-fewer",
+    "your loss is a KL divergence with smoothing / (V - 2); it should be -Σ q · log p with smoothing / V for each word",
+    smoothed_loss="""
+        - losses = -(1 - smoothing) * right - smoothing * logs.mean(dim=-1)
+        + wanted = torch.full_like(logs, smoothing / (logits.shape[-1] - 2))
+        + wanted = wanted.scatter(-1, targets.unsqueeze(-1), 1 - smoothing)
+        + wanted = wanted.masked_fill(torch.arange(logits.shape[-1], device=logits.device) == pad_id, 0.0)
+        + losses = (torch.xlogy(wanted, wanted) - wanted * logs).sum(dim=-1)
+    """,
+)
+
+mistake(
     "share-detached",
     "your loss detaches the other classes' share; gradients should flow through all of it",
     smoothed_loss="logs.mean(dim=-1) -> logs.mean(dim=-1).detach()",

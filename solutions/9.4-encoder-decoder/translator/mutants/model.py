@@ -5,7 +5,7 @@ The encoder reads both ways and passes over padding; the decoder looks left, and
 
 mistake(
     "decoder-sees-ahead",
-    "your decoder sees the words that follow; use a causal mask before the softmax, and no norm over positions",
+    "your decoder sees words that follow; use a causal mask, before a softmax over keys, and no norm over positions",
     Translator="causal_mask(target.shape[1], device=target.device) -> None",
 )
 
