@@ -32,10 +32,6 @@ class Config:
     tied: bool = True
 
 
-GPT2 = Config(50257, 768, 12, 12, 12, 3072, learned_positions=1024, bias=True, norm="layer")
-SMOLLM2 = Config(49152, 576, 30, 9, 3, 1536, gated=True)
-
-
 def parameters(config: Config) -> int:
     """Count the numbers that a model learns."""
     norm = config.d_model * (2 if config.norm == "layer" else 1)
@@ -46,102 +42,79 @@ def parameters(config: Config) -> int:
 
 def flops(config: Config, tokens: int, backward: bool = False) -> int:
     """Count the operations of matrix products."""
-    _expect_count("tokens", tokens)
+    _expect(tokens >= 0, f"tokens is {tokens}: it should be at least 0")
     matrices = config.num_layers * sum(m * k for m, k in _matrices(config)) + config.d_model * config.vocab_size
-    scores = config.num_layers * 2 * tokens * tokens * config.d_model
-    return 2 * (tokens * matrices + scores) * (3 if backward else 1)
+    pairs = config.num_layers * 2 * tokens * tokens * config.d_model
+    return 2 * (tokens * matrices + pairs) * (3 if backward else 1)
 
 
 def training_bytes(config: Config, batch: int, dtype: str, optimizer: str) -> int:
     """Count the bytes that a step of training needs."""
-    _expect_count("batch", batch)
-    _expect_known("dtype", dtype, BYTES)
-    _expect_known("optimizer", optimizer, STATE)
-    size = BYTES[dtype]
-    master = 4 if size == 2 else 0
-    hidden = (3 if config.gated else 2) * config.d_ff
-    layer = 6 * config.d_model + 2 * _shared(config) + hidden
+    _expect(batch >= 0, f"batch is {batch}: it should be at least 0")
+    _expect(dtype in BYTES, f"dtype is {dtype!r}: it should be one of {[*BYTES]}")
+    _expect(optimizer in STATE, f"optimizer is {optimizer!r}: it should be one of {[*STATE]}")
+    size, shared = BYTES[dtype], _matrices(config)[1][1]
+    state = 2 * size + (4 if size == 2 else 0) + 4 * STATE[optimizer]
+    layer = 6 * config.d_model + 2 * shared + (3 if config.gated else 2) * config.d_ff
     token = config.num_layers * layer + 2 * config.d_model + config.vocab_size
-    return parameters(config) * (2 * size + master + 4 * STATE[optimizer]) + batch * token * size
+    return parameters(config) * state + batch * token * size
 
 
 def cache_bytes(config: Config, batch: int, tokens: int, dtype: str) -> int:
     """Count the bytes of a full key/value cache."""
-    _expect_count("batch", batch)
-    _expect_count("tokens", tokens)
-    _expect_known("dtype", dtype, BYTES)
-    return 2 * config.num_layers * _shared(config) * tokens * batch * BYTES[dtype]
+    _expect(batch >= 0 and tokens >= 0, f"batch is {batch}, tokens is {tokens}: both should be at least 0")
+    _expect(dtype in BYTES, f"dtype is {dtype!r}: it should be one of {[*BYTES]}")
+    shared = _matrices(config)[1][1]
+    return 2 * config.num_layers * shared * tokens * batch * BYTES[dtype]
 
 
 def mfu(flops: int | float, seconds: float, peak: float) -> float:
     """Return which part of a device's operations went into the model."""
-    if flops < 0 or seconds <= 0 or peak <= 0:
-        raise ValueError(f"flops {flops} should be at least 0, seconds {seconds} and peak {peak} above 0")
+    _expect(flops >= 0, f"flops is {flops}: it should be at least 0")
+    _expect(seconds > 0 and peak > 0, f"seconds is {seconds}, peak is {peak}: both should be positive")
     return flops / seconds / peak
 
 
 def fit(n: list[float], d: list[float], loss: list[float]) -> tuple[float, float, float, float, float]:
     """Find the law L = E + A / n^alpha + B / d^beta."""
-    x, y = _expect_runs(n, d, loss)
-    losses = torch.tensor(loss, dtype=torch.float64)
-    best, width, steps = (0.6, 0.6), 0.55, torch.linspace(-1, 1, 15, dtype=torch.float64)
+    _expect(len(n) == len(d) == len(loss), f"{len(n)} n, {len(d)} d, {len(loss)} losses: as many of each are expected")
+    for value in (*n, *d, *loss):
+        _expect(0 < value < math.inf, f"there is {value}: all numbers should be positive and finite")
+    _expect(len({*zip(n, d, strict=True)}) >= 5, f"{len(n)} runs: five different ones are needed")
+    _expect(min(len({*n}), len({*d})) >= 3, f"{len({*n})} different n, {len({*d})} different d: three are needed")
+    logs = torch.tensor([n, d], dtype=torch.float64).log()
+    middle = logs.mean(1, keepdim=True)
+    x, y = logs - middle
+    _expect((x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y), f"d is a power of n in all {len(n)} runs: some should not be")
+    side = torch.linspace(-1, 1, 15, dtype=torch.float64)
+    best, width, losses = torch.full((2,), 0.6), 0.55, torch.tensor(loss, dtype=torch.float64)
     for _ in range(30):
-        alpha, beta = ((middle + width * steps).clamp(min=0.02) for middle in best)
-        alpha, beta = torch.cartesian_prod(alpha, beta).T[..., None]
+        powers = (best + width * torch.cartesian_prod(side, side)).clamp(min=0.02)
+        falling = (-powers[..., None] * (logs - middle)).exp()
         # Divided by the loss: what is squared is the relative error.
-        terms = torch.stack([(0 * alpha * x).exp(), (-alpha * x).exp(), (-beta * y).exp()], -1) / losses[:, None]
-        solved = torch.linalg.solve(terms.mT @ terms, terms.sum(1)[..., None])
-        place = int((terms @ solved - 1).square().sum((1, 2)).argmin())
-        best, width = (alpha[place].item(), beta[place].item()), width / 2
-    E, a, b = solved[place, :, 0].tolist()
-    middles = (sum(map(math.log, values)) / len(values) for values in (n, d))
-    A, B = (scale * math.exp(power * middle) for scale, power, middle in zip((a, b), best, middles, strict=True))
-    return E, A, best[0], B, best[1]
+        terms = torch.cat([torch.ones_like(falling[:, :1]), falling], 1) / losses
+        solved = torch.linalg.solve(terms @ terms.mT, terms.sum(-1, keepdim=True))
+        place = (solved.mT @ terms - 1).square().sum((1, 2)).argmin()
+        best, width = powers[place], width / 2
+    E, *scales = solved[place, :, 0].tolist()
+    A, B = (scale * math.exp(power) for scale, power in zip(scales, (best * middle[:, 0]).tolist(), strict=True))
+    return E, A, best[0].item(), B, best[1].item()
 
 
 def _matrices(config: Config) -> list[tuple[int, int]]:
     """Return inputs and outputs of each linear layer in a layer; refuse what is not a Config."""
-    for name, value in vars(config).items():
-        if type(value) is int and value < (name != "learned_positions"):
-            raise ValueError(f"{name} is {value}: it should be at least {int(name != 'learned_positions')}")
     D, H, G, F = config.d_model, config.num_heads, config.num_kv_heads, config.d_ff
-    if D % H or H % G:
-        raise ValueError(f"num_heads {H} should divide d_model {D}, and num_kv_heads {G} should divide num_heads")
-    if config.norm not in ("rms", "layer"):
-        raise ValueError(f"norm is {config.norm!r}: it should be 'rms' or 'layer'")
+    least = min(config.vocab_size, D, config.num_layers, H, G, F, config.learned_positions + 1)
+    _expect(least >= 1, f"a size of {config} is too small: each should be at least 1, and learned_positions 0")
+    _expect(D % H == 0, f"num_heads is {H}: it should divide d_model, {D}")
+    _expect(H % G == 0, f"num_kv_heads is {G}: it should divide num_heads, {H}")
+    _expect(config.norm in ("rms", "layer"), f"norm is {config.norm!r}: it should be 'rms' or 'layer'")
     shared = G * (D // H)
     return [(D, D), (D, shared), (D, shared), (D, D), (D, F), (F, D), *[(D, F)] * config.gated]
 
 
-def _shared(config: Config) -> int:
-    """Return how wide all keys of a position are together."""
-    return _matrices(config)[1][1]
-
-
-def _expect_count(name: str, value: int) -> None:
-    if value < 0:
-        raise ValueError(f"{name} is {value}: it should be at least 0")
-
-
-def _expect_known(name: str, value: str, known: dict[str, int]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} is {value!r}: it should be one of {', '.join(known)}")
-
-
-def _expect_runs(n: list[float], d: list[float], loss: list[float]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the logarithms of n and d around their means; refuse what leaves the law open."""
-    if not len(n) == len(d) == len(loss):
-        raise ValueError(f"{len(n)} n, {len(d)} d and {len(loss)} losses: there should be as many of each")
-    for name, values in (("n", n), ("d", d), ("loss", loss)):
-        for value in values:
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name} has {value}: it should be positive and finite")
-    runs = len({*zip(n, d, strict=True)})
-    if runs < 5 or len({*n}) < 3 or len({*d}) < 3:
-        raise ValueError(f"{runs} different runs of {len({*n})} n and {len({*d})} d: 5, 3 and 3 at least are needed")
-    logs = torch.tensor([n, d], dtype=torch.float64).log()
-    x, y = logs - logs.mean(1, keepdim=True)
-    if (x @ y) ** 2 > (1 - 1e-9) * (x @ x) * (y @ y):
-        raise ValueError("d depends on n as a power of it in all runs: some should be off that line")
-    return x, y
+def _expect(holds: bool, what: str) -> None:
+    """Raise ValueError unless something holds."""
+    if not holds:
+        raise ValueError(what)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
