@@ -313,7 +313,7 @@ def test_mfu(submission, draw):
 
 
 @check(aspect="errors", points=0.5)
-def test_mfu_refused(submission):
+def test_peak_refused(submission):
     """mfu refuses negative operations, and a time or a peak that is not positive
 
     > ValueError: flops is negative, or seconds or peak is not positive.
