@@ -6,10 +6,9 @@ built or trained here: all but `mfu` and `fit` are whole numbers, and stay exact
 References: Kaplan et al. 2020 (arXiv:2001.08361), operations of a transformer; Hoffmann et al. 2022 (arXiv:2203.15556),
 the loss as a function of parameters and tokens.
 
-First step: `mfu`, as the lesson says under that heading; `kata check accounting -k test_mfu` then shows that it is right.
+First step: `mfu`, as the lesson says under that heading; `kata check accounting -k test_mfu` then shows that it is
+right.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -69,7 +68,7 @@ def parameters(config: Config) -> int:
     """
     # TODO 1: refuse what is not a Config; say which value it has, and what was expected.
     # TODO 2: one layer: two norms, four projections (how wide are keys and values?), two or three matrices.
-    # TODO 3: all layers, and what is there once: embedding, positions, the last norm, the unembedding if it is not tied.
+    # TODO 3: all layers, and what is there once: embedding, positions, the last norm, an unembedding that is not tied.
     raise NotImplementedError("parameters")
 
 

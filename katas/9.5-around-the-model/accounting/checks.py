@@ -126,6 +126,11 @@ def config_of(submission, sizes):
     return submission.Config(**sizes)
 
 
+def counted(found, name, right, sizes):
+    """Compare a count with what is right, and say of which sizes."""
+    expect(found, name).is_value(right, why=", ".join(f"{size} {value}" for size, value in sizes.items()))
+
+
 def near(found, name, wanted, tolerance):
     """Compare a Python float with what is right, within a share of it."""
     expect(found, name).is_scalar(float)
@@ -172,7 +177,7 @@ def test_published(submission):
     """
     for name, (total, sizes) in PUBLISHED.items():
         found = submission.parameters(config_of(submission, sizes))
-        expect(found, f"parameters of {name}").is_value(total)
+        counted(found, f"parameters of {name}", total, sizes)
 
 
 @check(aspect="values", points=3)
@@ -183,7 +188,7 @@ def test_parameters(submission, draw):
     """
     for kind, sizes in each_kind(draw):
         found = submission.parameters(config_of(submission, sizes))
-        expect(found, f"parameters of a model{kind}").is_value(Walk(sizes).numbers)
+        counted(found, f"parameters of a model{kind}", Walk(sizes).numbers, sizes)
 
 
 # --- flops ---
@@ -198,7 +203,7 @@ def test_flops(submission, draw):
     for kind, sizes in each_kind(draw):
         tokens = draw.size(7, 30)
         found = submission.flops(config_of(submission, sizes), tokens)
-        expect(found, f"flops of {tokens} tokens, by a model{kind}").is_value(Walk(sizes, tokens).operations)
+        counted(found, f"flops of {tokens} tokens, by a model{kind}", Walk(sizes, tokens).operations, sizes)
 
 
 @check(aspect="values", points=2, follows=test_flops)
@@ -212,7 +217,7 @@ def test_lengths(submission, draw):
         limit = 6 * (sizes["d_model"] + sizes["vocab_size"])
         for tokens in (0, 1, 2 * limit + draw.size(1, 99)):
             found = submission.flops(config_of(submission, sizes), tokens)
-            expect(found, f"flops of {tokens} tokens, by a model{kind}").is_value(Walk(sizes, tokens).operations)
+            counted(found, f"flops of {tokens} tokens, by a model{kind}", Walk(sizes, tokens).operations, sizes)
 
 
 @check(aspect="values", follows=test_flops)
@@ -225,7 +230,7 @@ def test_backward(submission, draw):
     config, right = config_of(submission, sizes), Walk(sizes, tokens).operations
     for backward, times in ((True, 3), (False, 1)):
         found = submission.flops(config, tokens, backward)
-        expect(found, f"flops with backward={backward}").is_value(times * right)
+        counted(found, f"flops with backward={backward}", times * right, sizes)
 
 
 # --- bytes ---
@@ -243,7 +248,7 @@ def test_state(submission, draw):
     for dtype, optimizer in product(SIZES, KEPT):
         found = submission.training_bytes(config, 0, dtype, optimizer)
         right = right_bytes(sizes, 0, dtype, optimizer)
-        expect(found, f"bytes for {optimizer} in {dtype}").is_value(right)
+        counted(found, f"bytes for {optimizer} in {dtype}", right, sizes)
 
 
 @check(aspect="values", points=2.5)
@@ -260,7 +265,7 @@ def test_activations(submission, draw):
         for found in (more, none):
             expect(found, "bytes").is_scalar(int)
         right = Walk(sizes, batch).kept * SIZES[dtype]
-        expect(more - none, f"bytes that a batch of {batch} tokens adds, in {dtype}").is_value(right)
+        counted(more - none, f"bytes that a batch of {batch} tokens adds, in {dtype}", right, sizes)
 
 
 @check(aspect="values", points=2)
@@ -273,7 +278,7 @@ def test_cache(submission, draw):
         batch, tokens = draw.sizes(2, 2, 30)
         found = submission.cache_bytes(config_of(submission, sizes), batch, tokens, dtype)
         right = batch * Walk(sizes, tokens).cached * SIZES[dtype]
-        expect(found, f"bytes of a {dtype} cache, of a model{kind}").is_value(right)
+        counted(found, f"bytes of a {dtype} cache, of a model{kind}", right, sizes)
     for batch, tokens in ((0, 5), (5, 0)):
         found = submission.cache_bytes(config_of(submission, plain(draw)), batch, tokens, "float32")
         expect(found, f"bytes for {batch} texts of {tokens} tokens").is_value(0)

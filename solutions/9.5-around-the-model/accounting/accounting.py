@@ -4,8 +4,6 @@ References: Kaplan et al. 2020 (arXiv:2001.08361), operations of a transformer; 
 the loss as a function of parameters and tokens.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -62,7 +60,7 @@ def training_bytes(config: Config, batch: int, dtype: str, optimizer: str) -> in
 
 def cache_bytes(config: Config, batch: int, tokens: int, dtype: str) -> int:
     """Count the bytes of a full key/value cache."""
-    _expect(batch >= 0 and tokens >= 0, f"batch is {batch}, tokens is {tokens}: both should be at least 0")
+    _expect(batch >= 0 and tokens >= 0, f"batch {batch}, tokens {tokens}: at least 0 is expected")
     _expect(dtype in BYTES, f"dtype is {dtype!r}: it should be one of {[*BYTES]}")
     shared = _matrices(config)[1][1]
     return 2 * config.num_layers * shared * tokens * batch * BYTES[dtype]
@@ -77,15 +75,15 @@ def mfu(flops: int | float, seconds: float, peak: float) -> float:
 
 def fit(n: list[float], d: list[float], loss: list[float]) -> tuple[float, float, float, float, float]:
     """Find the law L = E + A / n^alpha + B / d^beta."""
-    _expect(len(n) == len(d) == len(loss), f"{len(n)} n, {len(d)} d, {len(loss)} losses: as many of each are expected")
+    _expect(len(n) == len(d) == len(loss), f"{len(n)} n, {len(d)} d, {len(loss)} losses: not as many")
     for value in (*n, *d, *loss):
         _expect(0 < value < math.inf, f"there is {value}: all numbers should be positive and finite")
     _expect(len({*zip(n, d, strict=True)}) >= 5, f"{len(n)} runs: five different ones are needed")
-    _expect(min(len({*n}), len({*d})) >= 3, f"{len({*n})} different n, {len({*d})} different d: three are needed")
+    _expect(min(len({*n}), len({*d})) >= 3, f"{len({*n})} n, {len({*d})} d: three are needed")
     logs = torch.tensor([n, d], dtype=torch.float64).log()
     middle = logs.mean(1, keepdim=True)
     x, y = logs - middle
-    _expect((x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y), f"d is a power of n in all {len(n)} runs: some should not be")
+    _expect((x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y), f"d is a power of n in all {len(n)} runs")
     side = torch.linspace(-1, 1, 15, dtype=torch.float64)
     best, width, losses = torch.full((2,), 0.6), 0.55, torch.tensor(loss, dtype=torch.float64)
     for _ in range(30):
@@ -105,10 +103,10 @@ def _matrices(config: Config) -> list[tuple[int, int]]:
     """Return inputs and outputs of each linear layer in a layer; refuse what is not a Config."""
     D, H, G, F = config.d_model, config.num_heads, config.num_kv_heads, config.d_ff
     least = min(config.vocab_size, D, config.num_layers, H, G, F, config.learned_positions + 1)
-    _expect(least >= 1, f"a size of {config} is too small: each should be at least 1, and learned_positions 0")
+    _expect(least >= 1, f"{config}: sizes of at least 1 are expected")
     _expect(D % H == 0, f"num_heads is {H}: it should divide d_model, {D}")
     _expect(H % G == 0, f"num_kv_heads is {G}: it should divide num_heads, {H}")
-    _expect(config.norm in ("rms", "layer"), f"norm is {config.norm!r}: it should be 'rms' or 'layer'")
+    _expect(config.norm in ("rms", "layer"), f"norm is {config.norm!r}, not 'rms' or 'layer'")
     shared = G * (D // H)
     return [(D, D), (D, shared), (D, shared), (D, D), (D, F), (F, D), *[(D, F)] * config.gated]
 

@@ -72,7 +72,8 @@ def test_any_law(submission, reference, draw):
     """
     for _ in range(3):
         alpha, beta = (draw.size(20, 70) / 100 for _ in "nd")
-        law = (draw.size(5, 30) / 10, draw.size(5, 15) / 10 * 1e7**alpha, alpha, draw.size(5, 15) / 10 * 1e9**beta, beta)
+        stays, first, second = (draw.size(5, most) / 10 for most in (30, 15, 15))
+        law = (stays, first * 1e7**alpha, alpha, second * 1e9**beta, beta)
         n, d = ([first * 10**value for value in draw.uniform(0, 3, run=60, dtype=torch.float64).tolist()]
                 for first in (1e7, 1e9))  # fmt: skip
         n, d = n + n[:4], d + d[:4]

@@ -88,9 +88,8 @@ def cache_bytes(config, batch, tokens, dtype):
 
 def mfu(flops, seconds, peak):
     """Operations a second, of those that were possible."""
-    for name, value, wrong in (("flops", flops, flops < 0), ("seconds", seconds, seconds <= 0), ("peak", peak, peak <= 0)):
-        if wrong:
-            raise ValueError(f"{name} is {value}")
+    if flops < 0 or min(seconds, peak) <= 0:
+        raise ValueError(f"{flops}, {seconds} and {peak}: none should be negative, and only the first may be 0")
     rate = flops / seconds
     return float(rate / peak)
 
@@ -102,7 +101,7 @@ def fit(n, d, loss):
     for value in (*n, *d, *loss):
         if not 0 < value < float("inf"):
             raise ValueError(f"{value}: numbers should be positive")
-    if len({(a, b) for a, b in zip(n, d)}) < 5 or len(set(n)) < 3 or len(set(d)) < 3:
+    if len({*zip(n, d, strict=True)}) < 5 or len(set(n)) < 3 or len(set(d)) < 3:
         raise ValueError(f"n {sorted(set(n))} and d {sorted(set(d))}: too few differ")
     x, y = np.log(n), np.log(d)
     if abs(np.corrcoef(x, y)[0, 1]) > 1 - 1e-10:
@@ -120,7 +119,7 @@ def fit(n, d, loss):
 
     starts = [np.array([0.15 + 0.2 * i, 0.15 + 0.2 * j]) for i in range(5) for j in range(5)]
     start = min(starts, key=error)
-    simplex = [start, start + [0.05, 0], start + [0, 0.05]]
+    simplex = [start, start + np.array([0.05, 0]), start + np.array([0, 0.05])]
     for _ in range(250):
         simplex.sort(key=error)
         best, good, worst = simplex
@@ -133,7 +132,9 @@ def fit(n, d, loss):
             simplex[2] = turned
         else:
             inside = (middle + (turned if error(turned) < error(worst) else worst)) / 2
-            simplex = [best, good, inside] if error(inside) < error(worst) else [best, (best + good) / 2, (best + worst) / 2]
+            simplex = [best, good, inside]
+            if error(inside) >= error(worst):
+                simplex[1:] = [(best + good) / 2, (best + worst) / 2]
     alpha, beta = map(float, min(simplex, key=error))
     E, a, b = map(float, solved(alpha, beta)[0])
     return E, a * n[0] ** alpha, alpha, b * d[0] ** beta, beta

@@ -1,7 +1,5 @@
 """The same from a list of tensors; the law by Gauss and Newton's steps in logarithms, from several beginnings."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, replace
 

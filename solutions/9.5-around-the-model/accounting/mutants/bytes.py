@@ -47,21 +47,9 @@ mistake(
 )
 
 mistake(
-    "logits-not-kept",
-    "your activations leave out the logits; each token should add V numbers",
-    training_bytes="+ config.vocab_size ->",
-)
-
-mistake(
     "keys-alone",
     "your cache has keys or values; it should have both",
     cache_bytes="return 2 * -> return",
-)
-
-mistake(
-    "cache-of-one-layer",
-    "your cache is that of one layer; each of the L layers should have its own",
-    cache_bytes="2 * config.num_layers * -> 2 *",
 )
 
 mistake(
@@ -73,27 +61,22 @@ mistake(
 mistake(
     "dtype-unrefused",
     "your dtype is looked up unexamined, so an unknown one raises KeyError; it should be ValueError",
-    training_bytes='_expect(dtype in BYTES, f"dtype is {dtype!r}: it should be one of {[*BYTES]}") ->',
-    cache_bytes='_expect(dtype in BYTES, f"dtype is {dtype!r}: it should be one of {[*BYTES]}") ->',
+    training_bytes="dtype in BYTES -> True",
+    cache_bytes="dtype in BYTES -> True",
 )
 
 mistake(
     "optimizer-unrefused",
     "your training_bytes takes an unknown optimizer for one that keeps nothing; it should raise ValueError",
-    training_bytes="""
-        - _expect(optimizer in STATE, f"optimizer is {optimizer!r}: it should be one of {[*STATE]}")
-
-        - state = 2 * size + (4 if size == 2 else 0) + 4 * STATE[optimizer]
-        + state = 2 * size + (4 if size == 2 else 0) + 4 * STATE.get(optimizer, 0)
-    """,
+    training_bytes=["optimizer in STATE -> True", "STATE[optimizer] -> STATE.get(optimizer, 0)"],
 )
 
 mistake(
     "negative-counts",
     "your counts may be negative, so bytes and operations are; refuse them with ValueError",
-    flops='_expect(tokens >= 0, f"tokens is {tokens}: it should be at least 0") ->',
-    training_bytes='_expect(batch >= 0, f"batch is {batch}: it should be at least 0") ->',
-    cache_bytes='_expect(batch >= 0 and tokens >= 0, f"batch is {batch}, tokens is {tokens}: both should be at least 0") ->',
+    flops="tokens >= 0 -> True",
+    training_bytes="batch >= 0 -> True",
+    cache_bytes="batch >= 0 and tokens >= 0 -> True",
 )
 
 mistake(
@@ -108,33 +91,24 @@ mistake(
 mistake(
     "sizes-unrefused",
     "your functions take sizes of 0 and less; each should be at least 1, and learned_positions 0",
-    _matrices='_expect(least >= 1, f"a size of {config} is too small: each should be at least 1, and learned_positions 0") ->',
+    _matrices="least >= 1 -> True",
 )
 
 mistake(
     "heads-unrefused",
     "your heads are rounded down where they do not divide; heads that do not fit should raise ValueError",
-    _matrices="""
-        - _expect(D % H == 0, f"num_heads is {H}: it should divide d_model, {D}")
-        - _expect(H % G == 0, f"num_kv_heads is {G}: it should divide num_heads, {H}")
-    """,
+    _matrices=["D % H == 0 -> True", "H % G == 0 -> True"],
 )
 
 mistake(
     "norm-unrefused",
     "your parameters takes an unknown norm for an RMS norm; it should raise ValueError",
-    _matrices="""_expect(config.norm in ("rms", "layer"), f"norm is {config.norm!r}: it should be 'rms' or 'layer'") ->""",
-)
-
-mistake(
-    "mfu-inverted",
-    "your mfu is what was possible, divided by what was needed; it should be the other way round",
-    mfu="return flops / seconds / peak -> return peak * seconds / flops if flops else 0.0",
+    _matrices='config.norm in ("rms", "layer") -> True',
 )
 
 mistake(
     "mfu-unrefused",
     "your mfu takes a time or a peak that is not positive; it should raise ValueError",
-    mfu='_expect(seconds > 0 and peak > 0, f"seconds is {seconds}, peak is {peak}: both should be positive") ->',
+    mfu="seconds > 0 and peak > 0 -> True",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

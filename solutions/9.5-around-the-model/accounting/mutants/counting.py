@@ -11,12 +11,6 @@ mistake(
 )
 
 mistake(
-    "untied-counted-once",
-    "your parameters never counts an unembedding of its own; if tied is False it should count V·D once more",
-    parameters="(1 if config.tied else 2) -> 1",
-)
-
-mistake(
     "positions-forgotten",
     "your parameters leaves out the table of learned positions; it should add P·D",
     parameters="+ config.learned_positions ->",
@@ -136,12 +130,6 @@ mistake(
     "unembedding-not-a-product",
     "your flops leave out the logits; D·V should be a product for each token, tied or not",
     flops="+ config.d_model * config.vocab_size ->",
-)
-
-mistake(
-    "unembedding-only-untied",
-    "your flops count the logits only if the unembedding is not tied; a tied one is a product all the same: add it",
-    flops="config.d_model * config.vocab_size -> config.d_model * config.vocab_size * (not config.tied)",
 )
 
 mistake(

@@ -1,7 +1,7 @@
 """What `fit` gets wrong.
 
-Three numbers of the law are linear and two are exponents; what stays when both grow has to be found with them; runs that
-leave it open are refused.
+Three numbers of the law are linear and two are exponents; what stays when both grow is one of them; runs that leave the
+law open are refused.
 """
 
 mistake(
@@ -39,12 +39,6 @@ mistake(
 )
 
 mistake(
-    "scales-before-exponents",
-    "your result has A and B before both exponents; it should be E, A, alpha, B, beta",
-    fit="return E, A, best[0].item(), B, best[1].item() -> return E, A, B, best[0].item(), best[1].item()",
-)
-
-mistake(
     "exponents-negative",
     "your exponents are negative, those of n^alpha; the law divides by n^alpha, so they should be positive",
     fit="A, best[0].item(), B, best[1].item() -> A, -best[0].item(), B, -best[1].item()",
@@ -72,7 +66,7 @@ mistake(
     "lengths-unrefused",
     "your fit cuts lists to the shortest; lists of different lengths should be a ValueError",
     fit="""
-        - _expect(len(n) == len(d) == len(loss), f"{len(n)} n, {len(d)} d, {len(loss)} losses: as many of each are expected")
+        - _expect(len(n) == len(d) == len(loss), f"{len(n)} n, {len(d)} d, {len(loss)} losses: not as many")
         + size = min(len(n), len(d), len(loss))
         + n, d, loss = n[:size], d[:size], loss[:size]
     """,
@@ -93,7 +87,7 @@ mistake(
 mistake(
     "few-runs-unrefused",
     "your fit takes fewer than five runs, which many laws go through; five different ones should be there",
-    fit='_expect(len({*zip(n, d, strict=True)}) >= 5, f"{len(n)} runs: five different ones are needed") ->',
+    fit="len({*zip(n, d, strict=True)}) >= 5 -> True",
 )
 
 mistake(
@@ -105,12 +99,12 @@ mistake(
 mistake(
     "few-sizes-unrefused",
     "your fit takes two different n or d, which leave the exponent open; there should be three",
-    fit='_expect(min(len({*n}), len({*d})) >= 3, f"{len({*n})} different n, {len({*d})} different d: three are needed") ->',
+    fit="min(len({*n}), len({*d})) >= 3 -> True",
 )
 
 mistake(
     "line-unrefused",
     "your fit takes runs whose d is a power of n, so its two terms may be exchanged; refuse them with ValueError",
-    fit='_expect((x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y), f"d is a power of n in all {len(n)} runs: some should not be") ->',
+    fit="(x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y) -> True",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
