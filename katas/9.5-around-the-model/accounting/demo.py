@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from grader.learner.demos.exhibits import Exhibit, bars, choice, question
+from grader.learner.demos.exhibits import Exhibit, bars, choice, lines, question
 
 try:
     from mine import flops, parameters
@@ -53,7 +53,7 @@ MODELS = {
 
 def demo() -> list[Exhibit]:
     """Return what the kata shows."""
-    return [_places(), _question()]
+    return [_places(), _estimate(), _question()]
 
 
 def parts(config: Config) -> dict[str, int]:
@@ -102,6 +102,18 @@ def _places() -> Exhibit:
         ]  # fmt: skip
     return choice("Where parameters and operations are", "model", frames,
                   note="Pairs are attention's two products without weights: scores and averages.")  # fmt: skip
+
+
+def _estimate() -> Exhibit:
+    """Compare what a text takes with the usual estimate, 2·N·T."""
+    lengths = [2**power for power in range(5, 18)]
+    times = {name: [flops(config, tokens) / (2 * tokens * parameters(config)) for tokens in lengths]
+             for name, config in MODELS.items()}  # fmt: skip
+    shown = "; ".join(f"{name} {values[5]:.2f} and {values[-1]:.1f}" for name, values in times.items())
+    return lines("Operations of a text, as multiples of 2·N·T", {name: (lengths, y) for name, y in times.items()},
+                 x_axis="tokens", y_axis="times 2·N·T", log_x=True, log_y=True,
+                 note=f"At {lengths[5]:,} and at {lengths[-1]:,} tokens: {shown}. The wider a model, the longer the "
+                 "estimate holds.")  # fmt: skip
 
 
 def _question() -> Exhibit:
