@@ -68,8 +68,7 @@ def cache_bytes(config: Config, batch: int, tokens: int, dtype: str) -> int:
 
 def mfu(flops: int | float, seconds: float, peak: float) -> float:
     """Return which part of a device's operations went into the model."""
-    _expect(flops >= 0, f"flops is {flops}: it should be at least 0")
-    _expect(seconds > 0 and peak > 0, f"seconds is {seconds}, peak is {peak}: both should be positive")
+    _expect(flops >= 0 and seconds > 0 and peak > 0, f"flops {flops}, seconds {seconds}, peak {peak}: too small")
     return flops / seconds / peak
 
 
@@ -80,12 +79,11 @@ def fit(n: list[float], d: list[float], loss: list[float]) -> tuple[float, float
         _expect(0 < value < math.inf, f"there is {value}: all numbers should be positive and finite")
     _expect(len({*zip(n, d, strict=True)}) >= 5, f"{len(n)} runs: five different ones are needed")
     _expect(min(len({*n}), len({*d})) >= 3, f"{len({*n})} n, {len({*d})} d: three are needed")
-    logs = torch.tensor([n, d], dtype=torch.float64).log()
+    logs, losses = torch.tensor([n, d], dtype=torch.float64).log(), torch.tensor(loss, dtype=torch.float64)
     middle = logs.mean(1, keepdim=True)
     x, y = logs - middle
     _expect((x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y), f"d is a power of n in all {len(n)} runs")
-    side = torch.linspace(-1, 1, 15, dtype=torch.float64)
-    best, width, losses = torch.full((2,), 0.6), 0.55, torch.tensor(loss, dtype=torch.float64)
+    best, width, side = torch.full((2,), 0.6), 0.55, torch.linspace(-1, 1, 15, dtype=torch.float64)
     for _ in range(30):
         powers = (best + width * torch.cartesian_prod(side, side)).clamp(min=0.02)
         falling = (-powers[..., None] * (logs - middle)).exp()

@@ -107,6 +107,12 @@ mistake(
 )
 
 mistake(
+    "mfu-inverted",
+    "your mfu is what was possible, divided by what was needed; it should be the other way round",
+    mfu="return flops / seconds / peak -> return peak * seconds / flops if flops else 0.0",
+)
+
+mistake(
     "mfu-unrefused",
     "your mfu takes a time or a peak that is not positive; it should raise ValueError",
     mfu="seconds > 0 and peak > 0 -> True",

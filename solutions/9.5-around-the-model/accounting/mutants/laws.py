@@ -33,6 +33,20 @@ mistake(
 )
 
 mistake(
+    "largest-runs-alone",
+    "your errors are multiplied by n·d, so the largest runs alone decide; each run should count alike",
+    fit="""
+        - terms = torch.cat([torch.ones_like(falling[:, :1]), falling], 1) / losses
+        - solved = torch.linalg.solve(terms @ terms.mT, terms.sum(-1, keepdim=True))
+        - place = (solved.mT @ terms - 1).square().sum((1, 2)).argmin()
+        + heavy = (x + y).exp()
+        + terms = torch.cat([torch.ones_like(falling[:, :1]), falling], 1) / losses * heavy
+        + solved = torch.linalg.solve(terms @ terms.mT, (terms * heavy).sum(-1, keepdim=True))
+        + place = (solved.mT @ terms - heavy).square().sum((1, 2)).argmin()
+    """,
+)
+
+mistake(
     "terms-exchanged",
     "your result has the terms the other way round; it should be E, then A and alpha of n, then B and beta of d",
     fit="return E, A, best[0].item(), B, best[1].item() -> return E, B, best[1].item(), A, best[0].item()",
@@ -88,6 +102,12 @@ mistake(
     "few-runs-unrefused",
     "your fit takes fewer than five runs, which many laws go through; five different ones should be there",
     fit="len({*zip(n, d, strict=True)}) >= 5 -> True",
+)
+
+mistake(
+    "five-runs-refused",
+    "your fit refuses five different runs, which are enough; it should refuse fewer than five",
+    fit="len({*zip(n, d, strict=True)}) >= 5 -> len({*zip(n, d, strict=True)}) > 5",
 )
 
 mistake(
