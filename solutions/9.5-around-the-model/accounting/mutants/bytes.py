@@ -18,7 +18,7 @@ mistake(
 
 mistake(
     "master-always",
-    "your training_bytes keeps a copy of float32 weights, which are one already; add it for 2-byte weights alone",
+    "your training_bytes keeps a copy of float32 weights, which are one already; only 2-byte weights should have one",
     training_bytes="(4 if size == 2 else 0) -> 4",
 )
 
@@ -73,7 +73,7 @@ mistake(
 
 mistake(
     "negative-counts",
-    "your counts may be negative, so bytes and operations are; refuse them with ValueError",
+    "your counts may be negative, so bytes and operations are; raise ValueError",
     flops="tokens >= 0 -> True",
     training_bytes="batch >= 0 -> True",
     cache_bytes="batch >= 0 and tokens >= 0 -> True",

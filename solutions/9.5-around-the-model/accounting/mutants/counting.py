@@ -30,7 +30,7 @@ mistake(
 
 mistake(
     "norm-without-shift",
-    "your parameters gives every norm a scale alone; a layer norm should have a shift, too: 2·D numbers",
+    "your parameters gives no norm a shift; a layer norm should have one of D numbers next to its scale",
     parameters="(2 if config.norm == \"layer\" else 1) -> 1",
 )
 
@@ -54,7 +54,7 @@ mistake(
 
 mistake(
     "output-projection-forgotten",
-    "your layers have no projection after attention; there should be four: queries, keys, values, output",
+    "your layers have no projection after attention; there should be one, as wide as the queries'",
     _matrices="(D, shared), (D, D), (D, F) -> (D, shared), (D, F)",
 )
 
@@ -66,7 +66,7 @@ mistake(
 
 mistake(
     "floats",
-    "your counts are floats, which round above 2^53; they should be ints all the way: // and no 1e9",
+    "your counts are floats, which round above 2^53; they should be ints, without / and 1e9",
     parameters="return tables * config.d_model -> return 1.0 * tables * config.d_model",
     flops="return 2 * ( -> return 2.0 * (",
     training_bytes="return parameters( -> return 1.0 * parameters(",
@@ -76,14 +76,14 @@ mistake(
 
 mistake(
     "rounded-through-float",
-    "your flops go through a float, which rounds above 2^53; multiply and add ints alone",
+    "your flops go through a float, which rounds above 2^53; multiply and add ints",
     flops="return 2 * (tokens * matrices + pairs) * (3 if backward else 1) -> "
     "return int(2.0 * (tokens * matrices + pairs) * (3 if backward else 1))",
 )
 
 mistake(
     "one-operation-a-pair",
-    "your flops count a multiplication and an addition as one; they should be two: 2·m·k·n",
+    "your flops count a multiplication and an addition as one; they should count as two",
     flops="return 2 * (tokens -> return (tokens",
 )
 
@@ -134,7 +134,7 @@ mistake(
 
 mistake(
     "backward-alone",
-    "your flops with backward are twice the forward; backward alone is twice, so both should be three times",
+    "your flops with backward are twice the forward; both passes together should be three times",
     flops="3 if backward -> 2 if backward",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

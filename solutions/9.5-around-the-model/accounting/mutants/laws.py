@@ -6,7 +6,7 @@ law open are refused.
 
 mistake(
     "nothing-stays",
-    "your law has no E, so it falls to 0 and its exponents are too small; fit E together with the rest",
+    "your law has no E, so it falls to 0 and its exponents are too small; E should be found together with the rest",
     fit="""
         - terms = torch.cat([torch.ones_like(falling[:, :1]), falling], 1) / losses
         + terms = falling / losses
@@ -18,7 +18,7 @@ mistake(
 
 mistake(
     "least-loss-stays",
-    "your E is the least loss that was seen, where the terms still add to it; fit E together with the rest",
+    "your E is the least loss that was seen, where the terms still add to it; E should be found together with the rest",
     fit="""
         - E, *scales = solved[place, :, 0].tolist()
         + E, *scales = solved[place, :, 0].tolist()
@@ -34,7 +34,7 @@ mistake(
 
 mistake(
     "largest-runs-alone",
-    "your errors are multiplied by n·d, so the largest runs alone decide; each run should count alike",
+    "your errors are multiplied by n·d, so only the largest runs decide; each run should count alike",
     fit="""
         - terms = torch.cat([torch.ones_like(falling[:, :1]), falling], 1) / losses
         - solved = torch.linalg.solve(terms @ terms.mT, terms.sum(-1, keepdim=True))
@@ -66,7 +66,7 @@ mistake(
 
 mistake(
     "coarse-grid",
-    "your grid over alpha and beta stays coarse; search again in finer ones around the best",
+    "your grid over alpha and beta stays coarse; finer ones around the best should follow",
     fit="range(30) -> range(1)",
 )
 
@@ -88,7 +88,7 @@ mistake(
 
 mistake(
     "numbers-unrefused",
-    "your fit takes the logarithm of whatever comes, so the law is NaN; refuse what is not positive and finite",
+    "your fit takes the logarithm of whatever comes, so the law is NaN; raise ValueError instead",
     fit="""
         - for value in (*n, *d, *loss):
         -     _expect(0 < value < math.inf, f"there is {value}: all numbers should be positive and finite")
@@ -124,7 +124,7 @@ mistake(
 
 mistake(
     "line-unrefused",
-    "your fit takes runs whose d is a power of n, so its two terms may be exchanged; refuse them with ValueError",
+    "your fit takes runs whose d is a power of n, so its two terms may be exchanged; raise ValueError",
     fit="(x @ y) ** 2 < (1 - 1e-9) * (x @ x) * (y @ y) -> True",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
