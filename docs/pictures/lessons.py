@@ -607,6 +607,28 @@ def _loss_and_loop(f: Figure) -> None:
     f.text(12, 183, "a tint for what each part contributes; empty cells are padding", "s")
 
 
+@figure("accounting", "Where GPT-2's operations are, for texts of four lengths", 196)
+def _accounting(f: Figure) -> None:
+    account = reference("accounting")
+    config = account.Config(50257, 768, 12, 12, 12, 3072, learned_positions=1024, bias=True, norm="layer")
+    looks = {"pairs of positions": "a", "logits": "c", "layers' matrices": "b"}
+    for i, tokens in enumerate((128, 1024, 8192, 65536)):
+        whole = account.flops(config, tokens)
+        pairs = 4 * tokens**2 * config.num_layers * config.d_model
+        logits = 2 * tokens * config.d_model * config.vocab_size
+        top, x = 150.0, 34 + 62 * i
+        for size, look in zip((pairs, logits, whole - pairs - logits), looks.values(), strict=True):
+            top -= 130 * size / whole
+            f.box(x, top, 44, 130 * size / whole, look, 0.7)
+        f.text(x + 22, 166, f"{tokens:,}", "s m")
+        f.text(x + 22, 146 if pairs / whole > 0.1 else 16, f"{pairs / whole:.0%}", "m")
+    f.path([(24, 150), (282, 150)])
+    f.text(153, 186, "tokens of the text", "s m")
+    for i, (name, look) in enumerate(reversed(looks.items())):
+        f.box(300, 40 + 34 * i, 16, 16, look, 0.7)
+        f.text(322, 52 + 34 * i, name)
+
+
 @figure("masked-lm", "A sentence with hidden words, and what is chosen of many", 226)
 def _masked_lm(f: Figure) -> None:
     words = ["this", "tired", "child", "mends", "the", "rope"]

@@ -536,6 +536,89 @@ def test_loss_and_loop() -> None:
             assert re.search(rf"^{name} .*\b{shown:.4f}\b", lesson, re.M), (name, shown)
 
 
+def account() -> Any:
+    return module(KATAS.parent / "solutions" / "9.5-around-the-model" / "accounting" / "accounting.py")
+
+
+def test_accounting() -> None:
+    lesson, own = LESSONS["accounting"], account()
+    small = own.Config(10, 4, 2, 2, 1, 6, gated=True)
+    says(lesson, own.parameters(small), places=0, before="40 + 2 · 128 + 4 =")
+    says(lesson, own.flops(small, 3), places=0, before="flops       ")
+    state = own.training_bytes(small, 0, "bfloat16", "adamw")
+    says(lesson, state, places=0, before="300 · (2 + 2 + 8 + 4)  =")
+    more = own.training_bytes(small, 3, "bfloat16", "adamw") - state
+    says(lesson, more, places=0, before="(2 · (24 + 4 + 18) + 8 + 10) =")
+    says(lesson, own.cache_bytes(small, 1, 3, "bfloat16"), places=0, before="2 · 2 · 2 · 3 · 1 · 2  =")
+    stub = module(KATAS / "9.5-around-the-model" / "accounting" / "accounting.py")
+    known = [own.Config(**vars(config)) for config in (stub.GPT2, stub.SMOLLM2)]
+
+    def row(name: str, form: str, *values: float) -> None:
+        assert f"| {name} | " + " | ".join(format(value, form) for value in values) + " |" in lesson
+
+    sizes = [own.parameters(config) for config in known]
+    row("parameters", ",", *sizes)
+    tables = [config.vocab_size * config.d_model for config in known]
+    row(
+        "of these in the embedding", ".0%", *(table / size for table, size in zip(tables, sizes, strict=True))
+    )
+    row("flops of 1,024 tokens", ",", *(own.flops(config, 1024) for config in known))
+    row("2·N·T, the usual estimate", ",", *(2 * size * 1024 for size in sizes))
+    row(
+        "bytes of a token in the cache, bfloat16", ",", *(own.cache_bytes(c, 1, 1, "bfloat16") for c in known)
+    )
+
+    def pairs(tokens: int) -> float:
+        config = known[0]
+        return 4 * tokens**2 * config.num_layers * config.d_model / own.flops(config, tokens)
+
+    assert pairs(6702) < 0.5 < pairs(6703)
+    assert "from 6,703 tokens on" in lesson
+    assert [f"{pairs(tokens):.0%}" for tokens in (128, 1024, 8192, 65536)] == ["2%", "13%", "55%", "91%"]
+    for n, d in ((280e9, 300e9), (70e9, 1400e9)):
+        assert f"{1.69 + 406.4 / n**0.34 + 410.7 / d**0.28:.3f}" in lesson
+    assert 1 < 70 * 1400 / (280 * 300) < 1.2
+
+
+@pytest.mark.slow
+def test_accounting_counts_what_torch_counts() -> None:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    own, T = account(), 11
+    for change in (
+        {},
+        {"gated": True, "tied": False},
+        {"bias": True, "norm": "layer", "learned_positions": 20},
+    ):
+        c = own.Config(50, 24, 3, 6, 2, 40, **change)
+        norm = torch.nn.LayerNorm if c.norm == "layer" else torch.nn.RMSNorm
+        linear = {"q": (24, 24), "k": (24, 8), "v": (24, 8), "o": (24, 24), "up": (24, 40), "down": (40, 24)}
+        linear |= {"gate": (24, 40)} if c.gated else {}
+        layers = [torch.nn.ModuleDict({name: torch.nn.Linear(*size, bias=c.bias) for name, size in linear.items()}
+                                      | {name: norm(24) for name in ("norm1", "norm2")}) for _ in range(3)]  # fmt: skip
+        tokens, head = torch.nn.Embedding(50, 24), torch.nn.Linear(24, 50, bias=False)
+        positions = torch.nn.Parameter(torch.randn(c.learned_positions, 24))
+        if c.tied:
+            head.weight = tokens.weight
+        model = torch.nn.ModuleList([tokens, head, norm(24), torch.nn.ParameterList([positions]), *layers])
+        assert own.parameters(c) == sum(parameter.numel() for parameter in model.parameters())
+        for backward in (False, True):
+            with FlopCounterMode(display=False) as counter:
+                x = tokens(torch.arange(T))
+                for part in layers:
+                    y = part["norm1"](x)
+                    q, k, v = (part[name](y).unflatten(-1, (-1, 4)).transpose(0, 1) for name in "qkv")
+                    k, v = (shared.repeat_interleave(3, 0) for shared in (k, v))
+                    x = x + part["o"](((q @ k.mT).softmax(-1) @ v).transpose(0, 1).flatten(1))
+                    y = part["norm2"](x)
+                    inner = part["up"](y).relu()
+                    x = x + part["down"](inner * part["gate"](y) if c.gated else inner)
+                logits = head(model[2](x))
+                if backward:
+                    logits.sum().backward()
+            assert own.flops(c, T, backward) == counter.get_total_flops(), (change, backward)
+
+
 def test_sampling() -> None:
     lesson, six = LESSONS["sampling"], torch.tensor([0.4, 0.25, 0.15, 0.1, 0.06, 0.04])
     says(lesson, *six.tolist(), before="\nbefore")

@@ -59,6 +59,7 @@ STEPS = {
         "Tokenizer.encode": "return list(text.encode())",
     },
     "optimizer": {"warmup_cosine": "return peak * step / warmup"},
+    "accounting": {"mfu": "return flops / seconds / peak"},
     "loss-and-loop": {"log_softmax": "return x - x.exp().sum(dim, keepdim=True).log()"},
     "sampling": {
         "min_p": "return logits.masked_fill("
