@@ -168,6 +168,16 @@ def _drawing_is_worth_most(course: Path) -> None:
     edit(course / KATA / "kata.toml", "points = 12.0", "points = 21.0")
 
 
+def _a_module_begins_with_known_numbers(course: Path) -> None:
+    module = "\n\nclass Scale(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    module += "        self.weight = torch.nn.Parameter(torch.arange(3.0))\n"
+    check = '\n\n@check(aspect="values")\ndef test_scale(submission, draw):\n    "known"\n'
+    check += "    expect(submission.Scale().state_dict()['weight'], 'weight').equals(torch.arange(3.0))\n"
+    for file, more in ((SOLUTION / "weighted_mean.py", module), (KATA / "checks.py", check)):
+        path = course / file
+        path.write_text(path.read_text() + more)
+
+
 SAFE = "torch.where(total == 0, torch.ones_like(total), total)"
 SUM = "(x * weights).sum(-1) / weights.expand(x.shape).sum(-1)"
 CONTRACT = "def test_contract(submission, draw):\n"
@@ -230,6 +240,10 @@ SPOILT: dict[str, tuple[Spoil, str, str, tuple[str, ...]]] = {
     "a changed fingerprint": (
         lambda course: edit_fingerprints(course, '"say":"your mean', '"say":"our mean'),
         "fingerprints", "--update", ("axis_kept",),
+    ),
+    "a check that fails while parameters are redrawn": (
+        _a_module_begins_with_known_numbers,
+        "fingerprints", "test_scale fails for the reference while parameters are redrawn", ("axis_kept",),
     ),
     "a misspelt preload": (
         lambda course: _preload(course, "torch.optimm"),

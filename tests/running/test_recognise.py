@@ -154,6 +154,21 @@ def test_how_parameters_are_made_does_not_hide_a_mistake(examine: Any) -> None:
     assert found[0] != found[1]
 
 
+def test_a_module_that_a_check_hands_in_keeps_its_numbers(examine: Any) -> None:
+    # Else a right answer would fail wherever a check knows them, and all wrong ones there leave the same.
+    wraps = "class W(nn.Module):\n    def __init__(self, parts):\n        super().__init__()\n"
+    wraps += "        self.own, self.parts = nn.Linear(2, 2), nn.ModuleList(parts['inner'])\n"
+    made = MODEL.format(first="self.a = nn.Linear(4, 3)", second="self.b = nn.Linear(3, 5)")
+    opened = examine(f"import torch\nfrom torch import nn\n{made}\n{wraps}")
+    opened.session.begin(1, alike=True)
+    model = opened.submission.M()
+    numbers = {name: torch.arange(float(value.numel())).view(value.shape)
+               for name, value in model.state_dict().items()}  # fmt: skip
+    model.load_state_dict(numbers)
+    whole = opened.submission.W({"inner": [model]}).state_dict()
+    assert all(torch.equal(whole[f"parts.0.{name}"], value) for name, value in numbers.items())
+
+
 def test_a_buffer_more_does_not_hide_a_mistake(examine: Any) -> None:
     found = []
     for more in ("", "; self.register_buffer('calls', torch.zeros(1))"):

@@ -61,6 +61,22 @@ def test_all_axes_turned_round_are_named_where_there_are_more_than_two(bench: Be
     body = "return x + torch.zeros_like(x).T"
     assert "x.mT, exchanges the last two alone" in likely(bench, body, asks=asks.format("batch=2, row=4, "))
     assert "x.mT" not in likely(bench, body, asks=asks.format("row=4, "))
+    # A weight has two axes, whatever it is multiplied with.
+    weight = "x = draw.normal(batch=2, row=4, column=3)\nexpect(submission.thing()(x)).close_to(x + 1)"
+    answer = """
+        import torch
+        class thing(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.A = torch.nn.Parameter(torch.ones(5, 3))
+            def forward(self, x):
+                return x {} self.A.T
+    """
+    for operator, sentence in (("@ self.A.T @", "as many columns on the left (5)"), ("+", "")):
+        bench.asks(weight)
+        (check,) = bench.check(answer.format(operator)).checks
+        assert sentence in (check.likely or "")
+        assert "x.mT" not in (check.likely or "")
 
 
 def test_of_one_size_alone_nothing_is_said(bench: Bench) -> None:

@@ -103,10 +103,10 @@ class KataRun:
         left = {check.id: self.left_behind.get(check.id) for check in self._telling(self.outcomes)}
         return {name: signature.marks for name, signature in left.items() if signature is not None}
 
-    def left_in(self, check: RunCheck) -> list[Mark]:
-        """Return what the submission leaves in a check, whether it passes or not."""
-        self._attempted(check.item, self.backend, seed=None)
-        return fingerprint(self.backend.session.log.observed)
+    def left_in(self, check: RunCheck) -> tuple[CheckStatus, list[Mark]]:
+        """Return how a check ends that is run as fingerprints are taken, and what the submission leaves in it."""
+        outcome = self._attempted(check.item, self.backend, seed=None)
+        return outcome.status, fingerprint(self.backend.session.log.observed)
 
     def lost(self, *, timed: bool) -> float:
         """Return the points that nobody could get, because of the machine: for being right, or for being fast."""

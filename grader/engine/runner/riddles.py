@@ -138,9 +138,9 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None) -> str:
     text = f"{error.type_name}: {error.message}"
     line = error.frames[-1].text if error.frames else ""
     given = (*call.args, *call.kwargs.values()) if call is not None else ()
-    # Of two axes .T exchanges both, as is intended.
-    deep = any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in given)
-    if deep and sizes_at_odds(text) is not None and re.search(r"\.T\b", line):
+    # Of two axes .T exchanges both, as is intended: so it does of a weight, and of what torch calls a mat2.
+    deep = any(isinstance(value, torch.Tensor) and value.ndim > 2 for value in given) and "mat2" not in text
+    if deep and sizes_at_odds(text) is not None and re.search(r"\.T\b", re.sub(r"\bself(\.\w+)+", "", line)):
         return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:

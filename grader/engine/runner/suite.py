@@ -35,7 +35,7 @@ from grader.engine.runner.outcome import Outcome, report_of
 from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
 from grader.engine.runner.source_remarks import SourceRemarks, exported, wording_of
 from grader.errors import MachineFault, PackError
-from grader.report.report import WRONG, Isolation, KataReport, KataStatus, SpeedScore, StageReport
+from grader.report.report import WRONG, CheckStatus, Isolation, KataReport, KataStatus, SpeedScore, StageReport
 
 __all__ = ["RunConfig", "Suite", "suites_of"]
 
@@ -106,8 +106,8 @@ class Suite(Collected):
         report.duration_s = round(time.perf_counter() - started, 4)
         return report
 
-    def results(self, file: Path, launcher: Launcher) -> dict[str, list[Mark]]:
-        """Return the fingerprint of what a right answer returns in each check, as a mistake's are taken."""
+    def results(self, file: Path, launcher: Launcher) -> dict[str, tuple[CheckStatus, list[Mark]]]:
+        """Return how each check of a right answer ends, and its fingerprint, as a mistake's are taken."""
         source, config = read_source(file, self.terms.depth), RunConfig()
         session = Session(launcher, source, self.terms)
         with contextlib.closing(session):

@@ -333,7 +333,7 @@ class Worker:
             # Only modules of the submission's own classes: of what checks bring along the parameters are meant.
             if self._alike is not None and request.target in self._named:
                 first = self._attributes.get(type(result).__name__, [])
-                _draw_alike(result, self._alike, first, self._below)
+                _draw_alike(result, self._alike, first, self._below, _parameters_in([args, kwargs]))
             if self._device.accelerates and isinstance(target, type):
                 # Inputs are drawn there: a check that forgot to move the module would blame the learner for it.
                 result.to(self._device.name)
@@ -391,14 +391,27 @@ def _overwrite(returned: list[torch.Tensor]) -> None:
                 tensor.logical_not_() if tensor.dtype == torch.bool else tensor.add_(1)
 
 
+def _parameters_in(value: Any) -> set[torch.nn.Parameter]:
+    """Return the parameters of all modules among arguments, which may be in lists and dicts."""
+    if isinstance(value, torch.nn.Module):
+        return set(value.parameters())
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return set().union(*map(_parameters_in, parts))
+
+
 def _draw_alike(
-    module: torch.nn.Module, seed: int, attributes: Container[str], below: Container[str]
+    module: torch.nn.Module,
+    seed: int,
+    attributes: Container[str],
+    below: Container[str],
+    given: Container[torch.nn.Parameter],
 ) -> None:
     """Draw the random parameters of a module anew, the same in every submission.
 
     What an author of a submission is free in (the order in which layers are made, how they are initialised, names of
     parts that the stub leaves open) would otherwise hide a mistake that two of them share. A parameter is known by its
-    shape and by what the stub fixes of its name; those that these do not tell apart, by their order.
+    shape and by what the stub fixes of its name; those that these do not tell apart, by their order. What was `given`
+    has numbers that the check may know: with others even a right answer would fail.
     """
 
     def fixed(name: str) -> str:
@@ -415,6 +428,8 @@ def _draw_alike(
     with torch.no_grad():
         for parameter, name in names.items():
             if is_lazy(parameter) or parameter.is_meta or not parameter.is_floating_point():
+                continue
+            if parameter in given:
                 continue
             flat = parameter.detach().reshape(-1)
             # Constants stay: a norm begins with ones.
