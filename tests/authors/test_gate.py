@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from grader.author import stability
 from grader.author.gate import Gate, Verdict, sample
 from grader.catalogue import load_pack
 from grader.engine.runner.suite import suites_of
@@ -92,7 +93,9 @@ def test_the_command_says_what_it_tried_and_what_full_would(course: Path, kata_p
     done = kata_process("pack", "check", SLUG, cwd=course, env={"KATA_PACKS": str(course / "katas")}).done()
     assert "tried: one seed, 6 of 11 mistakes once" in done.out
     last = done.out.strip().splitlines()[-1]
-    assert last.startswith(f"kata pack check {SLUG} --full tries 10 seeds, every mistake on 20 seeds")
+    assert last.startswith(
+        f"kata pack check {SLUG} --full tries 10 seeds, every mistake on {stability.SEEDS} seeds"
+    )
 
 
 def test_a_sample_is_always_the_same_and_spread_over_all() -> None:

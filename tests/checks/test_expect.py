@@ -252,8 +252,7 @@ def test_values_of_a_number():
     ) == (
         "values",
         {},
-        "wrong value  loss  got 75.000  want 12.500\n"
-        "tolerance 9.5e-5\nyours is the expected times 6",
+        "wrong value  loss  got 75.000  want 12.500\ntolerance 9.5e-5\nyours is the expected times 6",
     )
 
 

@@ -35,7 +35,15 @@ from grader.engine.runner.outcome import Outcome, report_of
 from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
 from grader.engine.runner.source_remarks import SourceRemarks, exported, wording_of
 from grader.errors import MachineFault, PackError
-from grader.report.report import WRONG, CheckStatus, Isolation, KataReport, KataStatus, SpeedScore, StageReport
+from grader.report.report import (
+    WRONG,
+    CheckStatus,
+    Isolation,
+    KataReport,
+    KataStatus,
+    SpeedScore,
+    StageReport,
+)
 
 __all__ = ["RunConfig", "Suite", "suites_of"]
 

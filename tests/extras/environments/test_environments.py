@@ -107,6 +107,8 @@ def test_replies_that_come_at_once_are_graded_together_and_each_gets_its_own(sco
         found = list(threads.map(lambda reply: scoring.score("masks", "masks", reply), replies))
     assert [(one["score"], one["passed"]) for one in found[:4]] == [(1.0, True), (0.0, False)] * 2
     details = [one["details"] for one in found]
+    aspects = details[0].pop("aspects")
+    assert set(aspects.values()) == {1.0}
     assert details[0] == {"status": "pass", "failing": [], "mistakes": []}
     assert details[1]["status"] == "not_started"
     assert "test_causal_values" in details[4]["failing"]
