@@ -248,8 +248,12 @@ def judge(
     error: BaseException, calls: Calls, wording: MessageContext = UNSAID, observed: Sequence[Any] = ()
 ) -> Outcome:
     """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
-    outcome = _judged(error, calls, wording, observed)
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
+    # A stub's body without the line that raises, which is how many leave what they have not come to.
+    if isinstance(error, CheckFailure) and call is not None and wording.is_empty(call.signature):
+        name = clean(call.signature, 80)
+        return Outcome("todo", [f"not written yet: nothing is done in `{name}`"], todo=name)
+    outcome = _judged(error, calls, wording, observed)
     if call is not None and (own := wording.own_names.get(call.root)) and outcome.status in WRONG:
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
         spelled = [
@@ -279,10 +283,6 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         call = calls.origin(error.subject)
         wrote = [] if error.failure.stage == "arguments" else _changed(call, signatures)
         failure, star = error.failure, _unstarred(call, wording)
-        # A stub's body without the line that raises, which is how many leave what they have not come to.
-        if call is not None and wording.is_empty(call.signature):
-            name = clean(call.signature, 80)
-            return Outcome("todo", [f"not written yet: nothing is done in `{name}`"], todo=name)
         failed = failure.lines()
         if failure.stage == "type" and call is not None and call.iterated:
             failed = [*failed[:1], _ITERATED]
