@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.engine.worker.load_state import load_state
+from grader.engine.worker.serve import load_state
 
 
 class Parts(nn.Module):
