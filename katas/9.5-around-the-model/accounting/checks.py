@@ -22,9 +22,9 @@ PUBLISHED = {
     "SmolLM2-135M": (134_515_008, {"vocab_size": 49152, "d_model": 576, "num_layers": 30, "num_heads": 9,
                                    "num_kv_heads": 3, "d_ff": 1536, "gated": True}),
 }  # fmt: skip
-LARGE = {"vocab_size": 256_001, "d_model": 31_119, "num_layers": 123, "num_heads": 123, "num_kv_heads": 41,
-         "d_ff": 73_727, "gated": True, "tied": False}  # fmt: skip
-"""A model of more than 10^12 numbers, most of them odd: rounding would show."""
+LARGE = {"vocab_size": 256_002, "d_model": 3_112_023, "num_layers": 123, "num_heads": 123, "num_kv_heads": 41,
+         "d_ff": 7_372_701, "gated": True, "tied": False, "norm": "layer"}  # fmt: skip
+"""A model of more than 2^53 numbers, an odd one, of which an odd one is kept of each token: rounding would show."""
 LAW = ("E", "A", "alpha", "B", "beta")
 
 
@@ -440,7 +440,7 @@ def test_config_refused(submission, draw):
 def test_refused(submission, draw):
     """negative counts, and dtypes and optimizers that there are not, are refused
 
-    > ValueError: the Config is not one, batch is negative, or dtype or optimizer is unknown.
+    > ValueError: a size in the Config cannot be, batch is negative, or dtype or optimizer is unknown.
     """
     config = config_of(submission, plain(draw))
     for name, place, value in (("flops", 0, -1), ("training_bytes", 0, -2), ("training_bytes", 1, "float8"),

@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "master-forgotten",
-    "your training_bytes keeps no float32 copy of 2-byte weights; it should add 4 bytes for each parameter",
+    "your training_bytes leaves out a float32 copy of 2-byte weights; with any optimizer it should add 4 bytes for each",
     training_bytes="(4 if size == 2 else 0) + 4 -> 4",
 )
 
@@ -20,6 +20,12 @@ mistake(
     "master-always",
     "your training_bytes keeps a copy of float32 weights, which are one already; only 2-byte weights should have one",
     training_bytes="(4 if size == 2 else 0) -> 4",
+)
+
+mistake(
+    "gradients-in-float32",
+    "your training_bytes has gradients of 4 bytes; they should have the dtype, as the weights do",
+    training_bytes="2 * size + (4 -> size + 4 + (4",
 )
 
 mistake(
@@ -32,6 +38,12 @@ mistake(
     "activations-forgotten",
     "your training_bytes leaves out the activations; each token of the batch should add its own",
     training_bytes="+ batch * token * size ->",
+)
+
+mistake(
+    "logits-not-kept",
+    "your activations have no logits; the loss reads V of them for each token, so add V",
+    training_bytes="2 * config.d_model + config.vocab_size -> 2 * config.d_model",
 )
 
 mistake(

@@ -47,6 +47,18 @@ mistake(
 )
 
 mistake(
+    "biases-of-keys-as-wide-as-d",
+    "your keys and values have biases of D numbers; each should have as many as it has outputs, G·D/H",
+    parameters="config.bias * k for m, k in -> config.bias * (m if k < m else k) for m, k in",
+)
+
+mistake(
+    "gate-without-bias",
+    "your gate has no bias; with bias every linear layer in the layers should have one, the gate too",
+    parameters="for m, k in _matrices(config)) -> for m, k in _matrices(config)) - config.bias * config.gated * config.d_ff",
+)
+
+mistake(
     "heads-not-shared",
     "your keys and values are as wide as the queries; with G heads of their own they should be G·D/H wide",
     _matrices="shared = G * (D // H) -> shared = D",
@@ -130,6 +142,12 @@ mistake(
     "unembedding-not-a-product",
     "your flops leave out the logits; D·V should be a product for each token, tied or not",
     flops="+ config.d_model * config.vocab_size ->",
+)
+
+mistake(
+    "embedding-as-a-product",
+    "your flops take the embedding for a product; its rows are read, so only the unembedding should count D·V",
+    flops="config.d_model * config.vocab_size -> 2 * config.d_model * config.vocab_size",
 )
 
 mistake(

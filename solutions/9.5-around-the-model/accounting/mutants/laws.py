@@ -53,6 +53,12 @@ mistake(
 )
 
 mistake(
+    "scales-first",
+    "your result has both scales before the exponents; it should be E, then A and alpha of n, then B and beta of d",
+    fit="return E, A, best[0].item(), B, best[1].item() -> return E, A, B, best[0].item(), best[1].item()",
+)
+
+mistake(
     "exponents-negative",
     "your exponents are negative, those of n^alpha; the law divides by n^alpha, so they should be positive",
     fit="A, best[0].item(), B, best[1].item() -> A, -best[0].item(), B, -best[1].item()",
