@@ -41,6 +41,7 @@ TABLE = [
     ((2, 4, 12), (2, 5, 12), BTD, "axis time is one shorter than it should be"),
     ((2, 5, 5), (2, 5, 7), "batch query key", "axis key is 5, which is the size of query; want 7"),
     ((2, 1, 12), (2, 5, 12), BTD, "axis time is 1 instead of 5: reduced with keepdim=True, or not expanded"),
+    ((1,), (5,), "row", "axis row is 1 instead of 5: one number in place of 5"),
     ((2, 5, 36), (2, 5, 12), BTD, "axis width is 3 times as long as it should be"),
     ((2, 5, 3), (2, 5, 12), BTD, "axis width is 1/4 as long as it should be"),
     ((2, 5, 17), (2, 5, 12), None, "axis 2 is 17, want 12"),

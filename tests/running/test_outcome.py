@@ -21,6 +21,7 @@ from grader.engine.host.errors import (
 from grader.engine.runner.outcome import UNSAID, MessageContext, Outcome, judge, unusable_result
 from grader.engine.wire.messages import ExceptionReply, StackFrame
 from grader.errors import PackError
+from tests.running.conftest import Bench
 
 WORDING = MessageContext("masks.py", {"padding_mask": ("tokens", "pad_id"), "Encoder": ("width",)}, 5.0)
 HERE = StackFrame("masks.py", 12, "padding_mask", "raise NotImplementedError")
@@ -282,3 +283,71 @@ def test_an_outcome_says_what_it_says_in_one_text() -> None:
     assert UNSAID.timeout_s == 0
     with pytest.raises(AttributeError):
         UNSAID.timeout_s = 1.0  # type: ignore[misc]
+
+
+REFUSES = """
+from grader.engine.checks import expect_raises
+
+@check(aspect="errors", points=0.25)
+def test_refuses(submission, draw):
+    "negative numbers are refused"
+    with expect_raises("ValueError", "it is negative"):
+        submission.thing(-1)
+
+@check(aspect="values", points=0.75)
+def test_valid(submission, draw):
+    "a number that is valid"
+    expect(submission.thing(2)).is_value(2)
+"""
+
+
+def test_what_raises_on_valid_input_says_nothing_of_what_is_refused(bench: Bench) -> None:
+    bench.checks(REFUSES)
+    refuses, valid = bench.check("def thing(x):\n    return x.size\n").checks
+    assert (refuses.status, refuses.message) == (
+        "skipped",
+        "skipped: “a number that is valid” has to hold first",
+    )
+    assert valid.status == "error"
+
+
+def test_another_exception_than_the_expected_one_is_shown_with_its_line(bench: Bench) -> None:
+    bench.checks(REFUSES)
+    refuses, valid = bench.check("def thing(x):\n    return [0, 1, 2].index(x) if x > 0 else [][x]\n").checks
+    assert (refuses.status, valid.status) == ("fail", "pass")
+    assert (refuses.message or "").splitlines()[1:] == [
+        "raised IndexError; want ValueError: it is negative",
+        "  list index out of range",
+        "  thing.py, line 2 in thing",
+        "      return [0, 1, 2].index(x) if x > 0 else [][x]",
+    ]
+
+
+def test_a_stage_is_not_done_while_a_helper_that_calls_it_fails(bench: Bench) -> None:
+    stages = "".join(f'[[stages]]\ntitle = "{name}"\nparts = ["{name}"]\n' for name in ("first", "second"))
+    bench.kata_toml(
+        f'support = ["helper.py"]\n{stages}',
+        required='["first", "second"]',
+    )
+    (bench.folder / "thing.py").write_text("def first(x):\n    raise NotImplementedError\n\nsecond = first\n")
+    (bench.folder / "helper.py").write_text("def calls(function, x):\n    return function(x)\n")
+    bench.checks("""
+    from grader.engine.checks import given_module
+
+    @check(aspect="values", on_workers_word="a right answer is known here")
+    def test_it(submission):
+        "claim"
+        expect(given_module(submission, "helper").calls(submission.second, 1)).is_value(2)
+    """)
+    report = bench.check("def first(x):\n    return 2\n\ndef second(x):\n    return 1\n")
+    assert [(stage.title, stage.done) for stage in report.stages or ()] == [
+        ("first", True),
+        ("second", False),
+    ]
+
+
+def test_colours_of_a_terminal_are_left_out_of_a_message(bench: Bench) -> None:
+    bench.asks("submission.thing(1)")
+    assert "ValueError: do this first" in bench.said(
+        "def thing(x):\n    raise ValueError('do \\x1b[1mthis\\x1b[0m first')\n"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.engine.host.calls import CallRecord, Calls
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.runner.outcome import judge
@@ -25,6 +27,9 @@ ERRORS = {
     "return x @ x": "as many columns on the left (3) as rows on the right (4); transposed, the second one would fit",
     "return x + torch.ones(x.shape[0])": "3 is the size of column, 4 is the size of row",
     "return torch.nn.ModuleList([torch.nn.Linear(3, 3)])(x)": "go through it and call each of its modules",
+    "return x.gather(1, (x[:, 0] * 0).long())": "give the index an axis of length 1 more",
+    "return torch.nn.Linear(3, 3) * x": "the left side here is the Linear itself",
+    "rate = 0.5; return rate(x)": "as nn.Dropout(p)",
     "return torch.nn.functional.embedding((x * 0 + 9).long(), x)": "is below 0, or not below the number of rows",
 }
 
@@ -86,6 +91,49 @@ def test_of_one_size_alone_nothing_is_said(bench: Bench) -> None:
 def test_a_whole_exponent_is_asked_about(bench: Bench) -> None:
     asked = likely(bench, "return x + 10.0 ** (torch.arange(3) // 2) + torch.arange(3) // 2")
     assert "line 4, torch.arange(3) // 2: // in an exponent makes it a whole number" in asked
+    # Divided by it, or of it, the exponent is not whole.
+    assert likely(bench, "return x + 10.0 ** (-2 * torch.arange(3) / (4 // 2))") == ""
+    assert likely(bench, "return x + 10.0 ** (2 * (torch.arange(3) // 2) / 4)") == ""
+
+
+ASKED = {
+    "for row in x:\n        return x": "line 5: return is inside the loop, which ends in its first round",
+    "for row in x:\n        if row.sum() == 0: continue\n        return x": "",
+    "return torch.sin(torch.deg2rad(x))": "line 4, torch.deg2rad(x): angles are radians here",
+    "import math; return x + math.cos(180 * 0.5)": "cos takes radians: half a turn is math.pi",
+    "import math; return x + math.cos(180 * math.pi / 360)": "",
+    "return x + x.topk(1)[-1]": "topk gives (values, indices), so these are places",
+    "return x + x.topk(1)[0]": "",
+    "return x if pad_id == 'a' or 'b' else None": "pad_id == 'a' or 'b', always holds",
+    "return x if pad_id == 'a' or pad_id == 'b' else x": "",
+}
+
+
+def test_what_a_line_does_that_is_seldom_meant_is_asked_about(bench: Bench) -> None:
+    asks = "x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)"
+    found = {body: likely(bench, body, asks=asks) for body in ASKED}
+    assert [
+        body for body, words in ASKED.items() if words not in found[body] or bool(words) != bool(found[body])
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("methods", "sentence"),
+    [
+        ("    def __int__(self, width):\n        super().__init__()\n", "thing has no __init__; line 4 has __int__"),
+        (
+            "    def __init__(self, width):\n        super().__init__()\n        def forward(self, x):\n"
+            "            return x\n",
+            "thing has no forward; that of line 6 is inside __init__: move it to the left",
+        ),
+        ("    def foward(self, x):\n        return x\n    def __init__(self, width):\n"
+         "        super().__init__()\n", "thing has no forward; line 4 has foward"),
+    ],
+)  # fmt: skip
+def test_a_method_that_python_does_not_see_is_named(bench: Bench, methods: str, sentence: str) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(3)(x)).close_to(x + 1)")
+    (check,) = bench.check(f"import torch\n\nclass thing(torch.nn.Module):\n{methods}").checks
+    assert sentence in (check.likely or "")
 
 
 def test_two_tensors_that_are_no_parameters_are_named_apart(bench: Bench) -> None:

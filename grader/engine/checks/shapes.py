@@ -169,6 +169,8 @@ def _one_size(got: Shape, want: Shape, names: Names) -> str | None:
         )
     if abs(mine - theirs) == 1:
         return f"{axis} is one {'longer' if mine > theirs else 'shorter'} than it should be"
+    if mine == 1 and len(want) == 1:
+        return f"{axis} is 1 instead of {theirs}: one number in place of {theirs}"
     if mine == 1:
         return f"{axis} is 1 instead of {theirs}: reduced with keepdim=True, or not expanded"
     if theirs and mine % theirs == 0 and mine:

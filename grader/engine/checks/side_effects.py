@@ -19,7 +19,7 @@ from grader.engine.checks.failure import (
     fail_policy,
     supposing,
 )
-from grader.engine.checks.raised import supposed_of
+from grader.engine.checks.raised import describe_frame, supposed_of
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import Lent
 from grader.engine.host.errors import SubmissionRaised, SubmissionUnsendable
@@ -160,7 +160,8 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             want = f"raised {error.type_name}; want {name}: {what}"
-            fail(want, *message, stage="raises", cause=supposed_of(error))
+            at = [f"  {line}" for frame in error.frames[-1:] for line in describe_frame(frame)]
+            fail(want, *message, *at, stage="raises", cause=supposed_of(error))
         if error.helper:
             # A helper module runs next to the submission, which can make it raise whatever the check
             # expects.
@@ -183,7 +184,8 @@ def expect_no_error(what: str) -> Iterator[None]:
         if error.not_written:
             raise
         raised = f"raised {error.type_name}: {clean(error.message, WHOLE)}"
-        fail(raised, f"  {what}", stage="raises", cause=supposed_of(error))
+        at = [f"  {line}" for frame in error.frames[-1:] for line in describe_frame(frame)]
+        fail(raised, f"  {what}", *at, stage="raises", cause=supposed_of(error))
 
 
 def expect_unchanged(submission: Any) -> None:

@@ -15,6 +15,8 @@ LINE = 110
 """Columns of the longest line of a message."""
 
 
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
+"""What torch writes into its longer messages, for a terminal alone."""
 WHOLE = 1000
 """Columns of a line of an exception's own message, whose remedy is at its end; wrapped where it is shown."""
 
@@ -31,6 +33,7 @@ def clean(text: str, limit: int = LINE) -> str:
     text = text.replace("\t", "  ")
     # What a submission prints may hold sequences that a terminal obeys.
     if not text.isprintable():
+        text = _COLOURS.sub("", text)
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     if text.isascii():
         return text if len(text) <= limit else text[: limit - 1] + "…"

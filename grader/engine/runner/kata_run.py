@@ -25,8 +25,10 @@ from grader.engine.runner.outcome import (
     Outcome,
     Outcomes,
     RunCheck,
+    after_crashes,
     judge,
     unusable_result,
+    waits_for,
     without_lost_digits,
 )
 from grader.engine.runner.plugin import (
@@ -242,8 +244,7 @@ class KataRun:
                 return Outcome("pass", [f"judged with our {listed_names} in place of yours"])
         for other, end in done.items() if outcome.status != "todo" else ():
             if other.id in check.info.follows and end.status != "pass":
-                lines = [f"skipped: “{other.info.title}” has to hold first"]
-                return Outcome("skipped", lines, after=other.id, itself=outcome)
+                return waits_for(other, outcome)
         return outcome
 
     def _attempted(
@@ -392,7 +393,7 @@ class KataRun:
             outcomes = self._recognised(self._in_other_forms(outcomes))
             if not self.backend.session.forbidden_uses():
                 outcomes = self._judged_by_the_mistake(outcomes)
-        return without_lost_digits(outcomes)
+        return after_crashes(without_lost_digits(outcomes))
 
     def _telling(self, outcomes: Outcomes) -> list[RunCheck]:
         """Return the checks that failed in a way that may say which mistake was made.

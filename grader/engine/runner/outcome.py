@@ -186,6 +186,30 @@ def without_lost_digits(outcomes: Outcomes) -> dict[RunCheck, Outcome]:
     }
 
 
+def after_crashes(outcomes: Outcomes) -> dict[RunCheck, Outcome]:
+    """Let a check of an exception wait, where another one raised in the same line: that one shows what is wrong.
+
+    Its input is valid, so the exception says nothing of how the submission treats what is not.
+    """
+    crashed: dict[str, RunCheck] = {}
+    for check, outcome in outcomes.items():
+        if outcome.status == "error" and outcome.raised_at:
+            crashed.setdefault(outcome.raised_at, check)
+    return {
+        check: waits_for(crashed[outcome.raised_at], outcome)
+        if outcome.stage == "raises" and not outcome.mistake and outcome.raised_at in crashed
+        else outcome
+        for check, outcome in outcomes.items()
+    }
+
+
+def waits_for(first: RunCheck, outcome: Outcome) -> Outcome:
+    """Return the outcome of a check whose failure says nothing while another one does not hold."""
+    return Outcome(
+        "skipped", [f"skipped: “{first.info.title}” has to hold first"], after=first.id, itself=outcome
+    )
+
+
 _THIS_CHECK = "-k CHECK"
 """What a worker says that does not know which check it is asked by."""
 
@@ -294,6 +318,8 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             failure.location,
             used=error.used,
             guess=failure.guess,
+            # Raised where the check expected another exception, or none.
+            raised_at=_raised_at(error.__context__) if failure.stage == "raises" else "",
             stage=failure.stage,
             idle=((call.root if call is not None else "") or NO_CALL)
             if idle
@@ -324,13 +350,14 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if isinstance(error, SubmissionMissing) and not error.frames:
             return Outcome("fail", _missing(error, file, called))
         lines = [*called, *describe_raised(error), *_unstarred(calls.last, wording)]
-        at = "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
         # A shim takes the stub's arguments, and calls with the course's.
         stub = () if wording.own_names or calls.last is None else signatures.get(calls.last.signature, ())
         given = (*calls.last.args, *calls.last.kwargs.values()) if calls.last is not None else ()
         # Of arguments that lie otherwise in memory the numbers may be right.
         stage = error.stage or ("layout" if is_refused_layout(error, given) else "")
-        return Outcome("error", lines, cause=supposed_of(error, stub), raised_at=at, stage=stage)
+        return Outcome(
+            "error", lines, cause=supposed_of(error, stub), raised_at=_raised_at(error), stage=stage
+        )
     if isinstance(error, SubmissionUnsendable):
         return Outcome("fail", [*called, f"returned {clean(error.reason)}"])
     # Before WorkerTimeout: this one and the next are kinds of it.
@@ -356,6 +383,12 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         cut = cut_off("the result")
         return Outcome("fail", [*called, *cut.summary], cause=cut.cause)
     return unusable_result(called, [_short(error)])
+
+
+def _raised_at(error: BaseException | None) -> str:
+    if not isinstance(error, SubmissionRaised):
+        return ""
+    return "".join(f"{error.type_name} at {frame.file}:{frame.line}" for frame in error.frames[-1:])
 
 
 def _unwritten(error: SubmissionRaised, call: CallRecord | None, wording: MessageContext) -> Outcome:

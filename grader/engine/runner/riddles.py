@@ -7,6 +7,7 @@ failures, so no mark depends on it. Each sentence is true wherever its words are
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,13 @@ def _of_names(found: re.Match[str], line: str) -> str:
         f"nothing is called {found[1]} here: what __init__ stores is self.{found[1]}, what another module has is "
         "imported first, and all else is spelt as where it was made"
     )
+
+
+def _of_layers(found: re.Match[str], line: str) -> str:
+    layer = found[1] or found[2]
+    if layer not in LAYERS:
+        return ""
+    return f"a layer is called, as in self.NAME(x): the left side here is the {layer} itself, not what it makes of x"
 
 
 RAISED: Mapping[str, Sentence] = {
@@ -128,6 +136,14 @@ RAISED: Mapping[str, Sentence] = {
         "functions of numbers"
     ),
     r"Module \[ModuleList\] is missing": "a ModuleList is a list: go through it and call each of its modules",
+    r"Index tensor must have the same number of dimensions as input tensor": (
+        "gather wants as many axes in its index as its input has: for one number of each row give the index an axis of "
+        "length 1 more, as in .gather(-1, ids[..., None])[..., 0]; table[ids] takes whole rows"
+    ),
+    r"for [*+-]: '(\w+)' and 'Tensor'|for @: '(\w+)' and 'Tensor'": _of_layers,
+    "'(float|int|bool)' object is not callable": (
+        "this is a number, and it is called: is a layer to be made of it in __init__, as nn.Dropout(p)?"
+    ),
     r"before Module.__init__\(\) call": "super().__init__() has to come before this line",
 }
 """By what torch or Python says, which is words of nothing else."""
@@ -218,8 +234,10 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     "repeat_interleave repeats each row (0 0 1 1)",
                 )
             case ast.BinOp(_, ast.Pow(), power):
-                for inner in ast.walk(power):
-                    if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.FloorDiv):
+                quotients = [inner for inner in ast.walk(power) if isinstance(inner, ast.BinOp)]
+                # After a true division, as in 2 * (i // 2) / D, the exponent is not whole.
+                for inner in () if any(isinstance(other.op, ast.Div) for other in quotients) else quotients:
+                    if isinstance(inner.op, ast.FloorDiv):
                         yield Likely(
                             "(?m)^first difference",
                             f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
@@ -231,8 +249,83 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     "(?m)^(wrong|no) gradient",
                     f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
                 )
+            case ast.BoolOp(ast.Or(), [ast.Compare(), *others]) if any(map(_is_text, others)):
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, always holds, since a text alone counts as true: "
+                    "compare on both sides of `or`",
+                    certain=True,
+                )
+            case ast.For(body=[*_, ast.Return()]) if not any(
+                isinstance(x, ast.Continue) for x in ast.walk(part)
+            ):
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(part.body[-1].lineno)}: return is inside the loop, which ends in its first round: "
+                    "is that meant?",
+                )
+            case ast.Call(ast.Attribute(_, "deg2rad" | "rad2deg" | "radians" | "degrees")):
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(part.lineno)}, {_shown(part)}: angles are radians here: is that meant?",
+                )
+            case ast.Call(ast.Attribute(_, "sin" | "cos" as name), [ast.BinOp() as angle]) if _in_degrees(
+                angle
+            ):
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(part.lineno)}, {_shown(part)}: {name} takes radians: half a turn is math.pi",
+                )
+            case ast.Subscript(
+                ast.Call(ast.Attribute(_, "topk")), ast.Constant(1) | ast.UnaryOp(ast.USub(), ast.Constant(1))
+            ):
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(part.lineno)}, {_shown(part)}: topk gives (values, indices), so these are places: "
+                    "is that meant?",
+                )
+            case ast.ClassDef():
+                yield from _of_methods(part)
             case ast.FunctionDef():
                 yield from _of_zeros(part)
+
+
+_DIFFERS = "(?m)^(first difference|wrong)"
+
+
+def _in_degrees(angle: ast.BinOp) -> bool:
+    parts = list(ast.walk(angle))
+    degrees = any(isinstance(part, ast.Constant) and part.value in (180, 360) for part in parts)
+    turned = any(isinstance(part, ast.Call) or getattr(part, "attr", "") == "pi" for part in parts)
+    return degrees and not (turned or any(getattr(part, "id", "") == "pi" for part in parts))
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value)
+
+
+_LACKED = {
+    "__init__": r"(?m)^TypeError: .*(__init__\(\)|takes no arguments)",
+    "forward": 'missing the required "forward" function',
+}
+"""Methods that a class may lack, and what is raised then."""
+
+
+def _of_methods(owner: ast.ClassDef) -> Iterator[Likely]:
+    """Find methods that Python does not see: misspelt, or indented into another one."""
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+    for name in _LACKED.keys() - methods.keys():
+        lacks = f"{owner.name} has no {name}"
+        for near in difflib.get_close_matches(name, methods, 1, 0.8):
+            sentence = f"{lacks}; {placed(methods[near].lineno)} has {near}: is that meant?"
+            yield Likely(_LACKED[name], sentence, certain=True)
+        for method in methods.values():
+            for node in ast.walk(method):
+                if isinstance(node, ast.FunctionDef) and node.name == name and node is not method:
+                    sentence = (
+                        f"{lacks}; that of {placed(node.lineno)} is inside {method.name}: move it to the left"
+                    )
+                    yield Likely(_LACKED[name], sentence, certain=True)
 
 
 def _cuts(node: ast.expr) -> bool:

@@ -184,14 +184,19 @@ class Suite(Collected):
         report.status = examination.status()
         report.todo = examination.todo()
         report.left_out = len(self.items) + len(self.rest) - len(report.checks) or UNSET
-        report.stages = self._stages(report) or UNSET
+        report.stages = self._stages(report, examination) or UNSET
         return report
 
-    def _stages(self, report: KataReport) -> list[StageReport]:
-        """Return what is done of a long kata; a failure that names no call may be of any of its parts."""
+    def _stages(self, report: KataReport, examination: KataRun) -> list[StageReport]:
+        """Return what is done of a long kata; a failure that names no call of its parts may be of any that it used."""
         if report.status not in ("in_progress", "fail") or report.left_out:
             return []
-        called = [check.called for check in report.checks if check.status in WRONG]
+        parts = {part for stage in self.kata.stages for part in stage.parts}
+        called: set[str] = set()
+        for check, outcome in zip(report.checks, examination.outcomes.values(), strict=True):
+            if check.status in WRONG:
+                # What a check gives may have been called, and that calls the learner's.
+                called |= {check.called} if check.called in parts else outcome.ran.names & parts or {""}
         undone = {*called, *(name.partition(".")[0] for name in report.todo)}
         return [
             StageReport(

@@ -156,6 +156,11 @@ def test_parameters(submission):
     module = submission.SelfAttention(10, 6)
     found = {name: list(tensor.shape) for name, tensor in module.named_parameters()}
     wanted = [f"{name}.weight" for name in PROJECTIONS]
+    if not found.keys() >= set(wanted):
+        every = [name for name, _ in module.named_parameters(remove_duplicate=False)]
+        if set(wanted) <= set(every):
+            same = "one for several  at least two of w_q, w_k and w_v are one and the same; make three layers"
+            fail(same, stage="names")
     expect([name for name in found if name in wanted], "weights of the projections").has_names(wanted)
     for name in wanted:
         expect(found[name], f"shape of {name}").is_value([6, 10])

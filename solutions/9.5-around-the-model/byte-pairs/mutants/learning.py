@@ -189,7 +189,7 @@ mistake(
 
 mistake(
     "one-merge-too-few",
-    "your train stops one merge early; it should return num_merges pairs",
+    "your train makes too few merges; it should make num_merges of them: where does its loop end, and why?",
     train="len(merges) < num_merges -> len(merges) < num_merges - 1",
 )
 
@@ -204,7 +204,7 @@ mistake(
 
 mistake(
     "size-of-vocabulary",
-    "your train treats num_merges as the size of the vocabulary, bytes included; it should make that many merges",
+    "your train makes no merge for so small a num_merges; it should make that many, and the 256 bytes do not count",
     train="len(merges) < num_merges -> len(merges) + 256 < num_merges",
 )
 
