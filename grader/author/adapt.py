@@ -131,14 +131,9 @@ def _refuse_layout(adapter: Adapter, check: CheckReport) -> None:
             problem = line.strip().removeprefix("LayoutError: ")
             places = [place for table in adapter.table.parameters.values() for place in table.values()]
             # The message has the place as the learner's class spells it.
-            about = next(
-                (place for place in places if re.search(rf"\b{re.escape(_stem(place))}\b", problem)), ""
-            )
+            stems = {place: re.escape(place.partition("[")[0].removesuffix(".*")) for place in places}
+            about = next((place for place, stem in stems.items() if re.search(rf"\b{stem}\b", problem)), "")
             raise adapter.refusal(problem, *filter(None, ["parameters", about]))
-
-
-def _stem(place: str) -> str:
-    return place.partition("[")[0].removesuffix(".*")
 
 
 def _why(check: CheckReport) -> str:

@@ -311,7 +311,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
         if failure.stage == "type" and call is not None and call.iterated:
             failed = [*failed[:1], _ITERATED]
         lines = [*_called(call, calls, signatures), *wrote, *failed, *star]
-        idle = is_idle(error.subject, call)
+        idle, root = is_idle(error.subject, call), (call.root if call is not None else "") or NO_CALL
         judged = Outcome(
             "fail",
             lines,
@@ -321,11 +321,7 @@ def _judged(error: BaseException, calls: Calls, wording: MessageContext, observe
             # Raised where the check expected another exception, or none.
             raised_at=_raised_at(error.__context__) if failure.stage == "raises" else "",
             stage=failure.stage,
-            idle=((call.root if call is not None else "") or NO_CALL)
-            if idle
-            else None
-            if idle is None
-            else "",
+            idle=root if idle else None if idle is None else "",
         )
         return replace(judged, lines=judged.without_guess()) if star else replace(judged, cause=failure.cause)
     if isinstance(error, PackError):

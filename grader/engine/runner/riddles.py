@@ -210,6 +210,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
         stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
         inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
+        yield from _asked(part)
         match part:
             case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
                 yield Likely(
@@ -249,40 +250,12 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     "(?m)^(wrong|no) gradient",
                     f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
                 )
-            case ast.BoolOp(ast.Or(), [ast.Compare(), *others]) if any(map(_is_text, others)):
+            case ast.BoolOp(ast.Or(), [ast.Compare(), *_, ast.Constant(str(text))]) if text:
                 yield Likely(
                     "",
                     f"{placed(part.lineno)}, {_shown(part)}, always holds, since a text alone counts as true: "
                     "compare on both sides of `or`",
                     certain=True,
-                )
-            case ast.For(body=[*_, ast.Return()]) if not any(
-                isinstance(x, ast.Continue) for x in ast.walk(part)
-            ):
-                yield Likely(
-                    _DIFFERS,
-                    f"{placed(part.body[-1].lineno)}: return is inside the loop, which ends in its first round: "
-                    "is that meant?",
-                )
-            case ast.Call(ast.Attribute(_, "deg2rad" | "rad2deg" | "radians" | "degrees")):
-                yield Likely(
-                    _DIFFERS,
-                    f"{placed(part.lineno)}, {_shown(part)}: angles are radians here: is that meant?",
-                )
-            case ast.Call(ast.Attribute(_, "sin" | "cos" as name), [ast.BinOp() as angle]) if _in_degrees(
-                angle
-            ):
-                yield Likely(
-                    _DIFFERS,
-                    f"{placed(part.lineno)}, {_shown(part)}: {name} takes radians: half a turn is math.pi",
-                )
-            case ast.Subscript(
-                ast.Call(ast.Attribute(_, "topk")), ast.Constant(1) | ast.UnaryOp(ast.USub(), ast.Constant(1))
-            ):
-                yield Likely(
-                    _DIFFERS,
-                    f"{placed(part.lineno)}, {_shown(part)}: topk gives (values, indices), so these are places: "
-                    "is that meant?",
                 )
             case ast.ClassDef():
                 yield from _of_methods(part)
@@ -293,15 +266,40 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
 _DIFFERS = "(?m)^(first difference|wrong)"
 
 
+def _asked(part: ast.AST) -> Iterator[Likely]:
+    """Return what a node holds that may be meant, and otherwise is why values differ."""
+    match part:
+        case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in ast.walk(part)):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.body[-1].lineno)}: return is inside the loop, which ends in its first round: "
+                "is that meant?",
+            )
+        case ast.Call(ast.Attribute(_, "deg2rad" | "rad2deg" | "radians" | "degrees")):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: angles are radians here: is that meant?",
+            )
+        case ast.Call(ast.Attribute(_, "sin" | "cos" as name), [ast.BinOp() as angle]) if _in_degrees(angle):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: {name} takes radians: half a turn is math.pi",
+            )
+        case ast.Subscript(
+            ast.Call(ast.Attribute(_, "topk")), ast.Constant(1) | ast.UnaryOp(ast.USub(), ast.Constant(1))
+        ):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: topk gives (values, indices), so these are places: "
+                "is that meant?",
+            )
+
+
 def _in_degrees(angle: ast.BinOp) -> bool:
     parts = list(ast.walk(angle))
     degrees = any(isinstance(part, ast.Constant) and part.value in (180, 360) for part in parts)
     turned = any(isinstance(part, ast.Call) or getattr(part, "attr", "") == "pi" for part in parts)
     return degrees and not (turned or any(getattr(part, "id", "") == "pi" for part in parts))
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value)
 
 
 _LACKED = {

@@ -12,7 +12,7 @@ mistake(
 
 mistake(
     "master-forgotten",
-    "your training_bytes leaves out a float32 copy of 2-byte weights; with any optimizer it should add 4 bytes for each",
+    "your training_bytes has no float32 copy of 2-byte weights; with any optimizer it should add 4 bytes for each",
     training_bytes="(4 if size == 2 else 0) + 4 -> 4",
 )
 

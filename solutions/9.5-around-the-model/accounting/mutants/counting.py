@@ -55,7 +55,10 @@ mistake(
 mistake(
     "gate-without-bias",
     "your gate has no bias; with bias every linear layer in the layers should have one, the gate too",
-    parameters="for m, k in _matrices(config)) -> for m, k in _matrices(config)) - config.bias * config.gated * config.d_ff",
+    parameters="""
+        - layer = 2 * norm + sum(
+        + layer = 2 * norm - config.bias * config.gated * config.d_ff + sum(
+    """,
 )
 
 mistake(
