@@ -41,17 +41,17 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 44_960),
-    Gauge("code lines of grader outside extras", 28_500, 39_600),
-    Gauge("lines of all Python", 150_000, 204_200),
-    Gauge("lines of tests", 42_000, 64_900),
+    Gauge("code lines of grader", 33_000, 45_360),
+    Gauge("code lines of grader outside extras", 28_500, 39_990),
+    Gauge("lines of all Python", 150_000, 207_500),
+    Gauge("lines of tests", 42_000, 65_900),
     Gauge("modules of grader", 270, 326),
-    Gauge("files", 1_200, 1_702),
+    Gauge("files", 1_200, 1_726),
     Gauge("classes of ten fields or more", 12, 29),
     Gauge("types of a hand-in on its way to the row", 6, 6),
     Gauge("types from the row to a page", 3, 3),
     Gauge("modules that one other imports", 45, 69),
-    Gauge("private functions called once", 330, 458),
+    Gauge("private functions called once", 330, 463),
     Gauge("ways in which our processes talk", 3, 4),
     Gauge("lines per catalogued mistake", 9.5, 8.8),
     Gauge("lines of decorator per check", 5.6, 1.2),
