@@ -64,9 +64,9 @@ def parameters(config: Config) -> int:
         N, an exact int.
 
     Raises:
-        ValueError: the Config is not one.
+        ValueError: the Config is one that its docstring refuses.
     """
-    # TODO 1: refuse what is not a Config; say which value it has, and what was expected.
+    # TODO 1: refuse what the docstring of Config refuses; say which value it has, and what was expected.
     # TODO 2: one layer: two norms, four projections (how wide are keys and values?), two or three matrices.
     # TODO 3: all layers, and what is there once: embedding, positions, the last norm, an unembedding that is not tied.
     raise NotImplementedError("parameters")
@@ -88,7 +88,7 @@ def flops(config: Config, tokens: int, backward: bool = False) -> int:
         positions, although a causal mask uses only half of them.
 
     Raises:
-        ValueError: the Config is not one, or tokens is negative.
+        ValueError: the Config is refused, or tokens is negative.
     """
     # TODO 1: each weight matrix of the layers, and the unembedding (tied or not), is a product for each token.
     # TODO 2: queries meet keys, and weights meet values: two more products in each head, which grow with T·T.
@@ -113,7 +113,7 @@ def training_bytes(config: Config, batch: int, dtype: str, optimizer: str) -> in
         an exact int.
 
     Raises:
-        ValueError: the Config is not one, batch is negative, or dtype or optimizer is unknown.
+        ValueError: the Config is refused, batch is negative, or dtype or optimizer is unknown.
     """
     # TODO 1: refuse what is unknown; say what there is.
     # TODO 2: bytes of each parameter: itself, its gradient, a copy where one is kept, the optimizer's numbers.
@@ -134,7 +134,7 @@ def cache_bytes(config: Config, batch: int, tokens: int, dtype: str) -> int:
         an exact int.
 
     Raises:
-        ValueError: the Config is not one, batch or tokens is negative, or dtype is unknown.
+        ValueError: the Config is refused, batch or tokens is negative, or dtype is unknown.
     """
     # TODO: keys and values, of every layer, of each head that has its own.
     raise NotImplementedError("cache_bytes")

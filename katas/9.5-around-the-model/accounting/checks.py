@@ -440,7 +440,7 @@ def test_config_refused(submission, draw):
 def test_refused(submission, draw):
     """negative counts, and dtypes and optimizers that there are not, are refused
 
-    > ValueError: the Config is not one, batch is negative, or dtype or optimizer is unknown.
+    > ValueError: the Config is refused, batch is negative, or dtype or optimizer is unknown.
     """
     config = config_of(submission, plain(draw))
     for name, place, value in (("flops", 0, -1), ("training_bytes", 0, -2), ("training_bytes", 1, "float8"),
