@@ -26,42 +26,28 @@ class Config:
     tied: bool = True
 
 
-def tensors(config: Config) -> dict[str, tuple[int, ...]]:
+def tensors(c: Config) -> dict[str, tuple[int, ...]]:
     """List every tensor by name, as a checkpoint does."""
-    c = config
-    sizes = {name: value for name, value in asdict(c).items() if type(value) is int and name != "learned_positions"}
-    for name, value in sizes.items():
-        if value <= 0:
+    for name, value in asdict(c).items():
+        if isinstance(value, int) and value < (0 if name in ("learned_positions", "gated", "bias", "tied") else 1):
             raise ValueError(f"{name}={value}, expected a positive int")
-    if c.learned_positions < 0:
-        raise ValueError(f"learned_positions={c.learned_positions}, expected 0 or more")
-    if c.d_model % c.num_heads != 0:
-        raise ValueError(f"d_model={c.d_model} is not a multiple of num_heads={c.num_heads}")
-    if c.num_heads % c.num_kv_heads != 0:
-        raise ValueError(f"num_heads={c.num_heads} is not a multiple of num_kv_heads={c.num_kv_heads}")
-    if c.norm not in {"rms", "layer"}:
-        raise ValueError(f"norm={c.norm}, expected rms or layer")
-    head = c.d_model // c.num_heads
-    found: dict[str, tuple[int, ...]] = {"tokens.weight": (c.vocab_size, c.d_model)}
-    if c.learned_positions:
-        found["positions.weight"] = (c.learned_positions, c.d_model)
-    outputs = {
-        "w_q": (c.num_heads * head, c.d_model), "w_k": (c.num_kv_heads * head, c.d_model),
-        "w_v": (c.num_kv_heads * head, c.d_model), "w_o": (c.d_model, c.num_heads * head),
-        "linear1": (c.d_ff, c.d_model), "linear2": (c.d_model, c.d_ff),
-    }
+    if c.d_model % c.num_heads or c.num_heads % c.num_kv_heads or c.norm not in {"rms", "layer"}:
+        raise ValueError(f"{c}: expected d_model % num_heads == num_heads % num_kv_heads == 0, norm rms or layer")
+    D, F, kv = c.d_model, c.d_ff, c.d_model // c.num_heads * c.num_kv_heads
+    found: dict[str, tuple[int, ...]] = {"tokens.weight": (c.vocab_size, D), "positions": (c.learned_positions, D)}
+    outputs = {"w_q": (D, D), "w_k": (kv, D), "w_v": (kv, D), "w_o": (D, D), "linear1": (F, D), "linear2": (D, F)}
     if c.gated:
-        outputs["gate"] = (c.d_ff, c.d_model)
+        outputs["gate"] = (F, D)
     for norm in ("layer.norm1", "layer.norm2", "norm"):
-        found[f"{norm}.weight"] = (c.d_model,)
+        found[f"{norm}.weight"] = (D,)
         if c.norm == "layer":
-            found[f"{norm}.bias"] = (c.d_model,)
+            found[f"{norm}.bias"] = (D,)
     for name, shape in outputs.items():
         found[f"layer.{name}.weight"] = shape
         if c.bias:
             found[f"layer.{name}.bias"] = shape[:1]
     if not c.tied:
-        found["head.weight"] = (c.vocab_size, c.d_model)
+        found["head.weight"] = (c.vocab_size, D)
     return found
 
 
@@ -79,7 +65,7 @@ def flops(config: Config, tokens: int, backward: bool = False) -> int:
         raise ValueError(f"tokens={tokens}, expected 0 or more")
     total = 0
     for name, shape in tensors(replace(config, tied=False)).items():
-        if len(shape) == 2 and name not in ("tokens.weight", "positions.weight"):
+        if len(shape) == 2 and name not in ("tokens.weight", "positions"):
             total += 2 * tokens * math.prod(shape) * (config.num_layers if "layer." in name else 1)
     head = config.d_model // config.num_heads
     for _ in ("scores", "averages"):
@@ -132,23 +118,21 @@ def fit(n: list[float], d: list[float], loss: list[float]) -> tuple[float, float
         raise ValueError(f"{wrong[0]}, expected a positive finite number")
     if len(set(zip(n, d, strict=True))) < 5 or min(len(set(n)), len(set(d))) < 3:
         raise ValueError(f"{len(n)} runs, expected five different ones of three n and three d")
-    points = torch.tensor([[math.log(a), math.log(b)] for a, b in zip(n, d, strict=True)], dtype=torch.float64)
-    middle = points.mean(0)
-    points = points - middle
+    points, wanted = (torch.tensor(values, dtype=torch.float64).log() for values in ([n, d], loss))
+    middle = points.mean(1, keepdim=True)
+    points = (points - middle).T
     spread = torch.linalg.svdvals(points / points.norm(dim=0))
     if spread[1] < 1e-4 * spread[0]:
         raise ValueError(f"{len(n)} runs on one line, expected some next to it")
-    wanted = torch.tensor([math.log(value) for value in loss], dtype=torch.float64)
     ends = [_descend(points, wanted, alpha, beta) for alpha in (0.2, 0.4, 0.8) for beta in (0.2, 0.4, 0.8)]
     _, (e, a, alpha, b, beta) = min(ends)
-    A, B = math.exp(a + alpha * middle[0].item()), math.exp(b + beta * middle[1].item())
-    return math.exp(e), A, alpha, B, beta
+    return math.exp(e), math.exp(a + alpha * middle[0]), alpha, math.exp(b + beta * middle[1]), beta
 
 
 def _descend(points: torch.Tensor, wanted: torch.Tensor, alpha: float, beta: float) -> tuple[float, list[float]]:
     """Return the sum of squares and the numbers where Levenberg and Marquardt's steps end."""
-    start = wanted.min().item()
-    p = torch.tensor([start - 0.3, start - 1.0, alpha, start - 1.0, beta], dtype=torch.float64)
+    p = torch.tensor([-0.3, -1.0, alpha, -1.0, beta], dtype=torch.float64)
+    p[[0, 1, 3]] += wanted.min()
 
     def terms(p):
         return torch.stack([p[0].expand(len(points)), p[1] - p[2] * points[:, 0], p[3] - p[4] * points[:, 1]])
@@ -160,13 +144,7 @@ def _descend(points: torch.Tensor, wanted: torch.Tensor, alpha: float, beta: flo
         square, off = slopes.T @ slopes, terms(p).logsumexp(0) - wanted
         step = torch.linalg.solve(square + damping * square.diagonal().diag() + 1e-15 * torch.eye(5), slopes.T @ off)
         then = (terms(p - step).logsumexp(0) - wanted).square().sum()
-        if then < error:
-            p, error, damping = p - step, then, damping / 5
-            if step.abs().max() < 1e-10:
-                break
-        elif damping > 1e12:
-            break
-        else:
-            damping *= 4
+        damping *= 0.2 if then < error else 4
+        p, error = (p - step, then) if then < error else (p, error)
     return error.item(), p.tolist()
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
