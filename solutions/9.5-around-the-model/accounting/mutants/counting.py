@@ -55,10 +55,7 @@ mistake(
 mistake(
     "gate-without-bias",
     "your gate has no bias; with bias every linear layer in the layers should have one, the gate too",
-    parameters="""
-        - layer = 2 * norm + sum(
-        + layer = 2 * norm - config.bias * config.gated * config.d_ff + sum(
-    """,
+    parameters="layer = 2 * norm + -> layer = 2 * norm - config.bias * config.gated * config.d_ff + ",
 )
 
 mistake(
