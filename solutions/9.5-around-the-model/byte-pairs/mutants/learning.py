@@ -189,7 +189,7 @@ mistake(
 
 mistake(
     "one-merge-too-few",
-    "your train makes too few merges; it should make num_merges of them: where does its loop end, and why?",
+    "your train makes too few merges; it should make num_merges of them (where does its loop end?)",
     train="len(merges) < num_merges -> len(merges) < num_merges - 1",
 )
 
