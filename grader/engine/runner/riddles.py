@@ -210,7 +210,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
         stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
         inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
-        yield from _asked(part)
+        yield from _doubtful(part)
         match part:
             case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
                 yield Likely(
@@ -266,8 +266,8 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
 _DIFFERS = "(?m)^(first difference|wrong)"
 
 
-def _asked(part: ast.AST) -> Iterator[Likely]:
-    """Return what a node holds that may be meant, and otherwise is why values differ."""
+def _doubtful(part: ast.AST) -> Iterator[Likely]:
+    """Return what a node holds that is rarely on purpose, and otherwise is why values differ."""
     match part:
         case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in ast.walk(part)):
             yield Likely(

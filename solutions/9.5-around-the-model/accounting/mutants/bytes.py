@@ -42,7 +42,7 @@ mistake(
 
 mistake(
     "logits-not-kept",
-    "your activations have no logits; the loss reads V of them for each token, so add V",
+    "your activations have no logits; they should have the V of each token, which the loss reads",
     training_bytes="2 * config.d_model + config.vocab_size -> 2 * config.d_model",
 )
 
