@@ -407,6 +407,7 @@ def test_pack_adapt_begins_and_lists(
     folder = tmp_path / "new-course"
     folder.mkdir()
     monkeypatch.setenv("KATA_PACKS", str(course.kata_folder.parents[1]))
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(folder)
     ran = kata("pack", "adapt", str(course.solution), "--kata", "thing")
     assert ran.code == 3
@@ -465,6 +466,7 @@ def test_pack_adapt_says_how_to_see_what_fails(
     folder = tmp_path / "new course"
     folder.mkdir()
     monkeypatch.setenv("KATA_PACKS", str(course.kata_folder.parents[1]))
+    monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(folder)
     ran = kata("pack", "adapt", str(course.solution), "--kata", "thing")
     assert ran.code == 3

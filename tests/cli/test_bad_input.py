@@ -212,7 +212,7 @@ BODIES: dict[str, tuple[str, str, list[str]]] = {
         "error",
         ["TypeError", "causal_mask(seq_len="],
     ),
-    "None": ("pass", "fail", ["None", "want a tensor"]),
+    "None": ("return None", "fail", ["None", "want a tensor"]),
     "a list": ("return [[True] * seq_len] * seq_len", "fail", ["list"]),
     "an array": (
         "import numpy; return numpy.tril(numpy.ones((seq_len, seq_len), bool))",

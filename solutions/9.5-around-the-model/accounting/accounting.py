@@ -100,8 +100,10 @@ def fit(n: list[float], d: list[float], loss: list[float]) -> tuple[float, float
 def _matrices(config: Config) -> list[tuple[int, int]]:
     """Return inputs and outputs of each linear layer in a layer; refuse what is not a Config."""
     D, H, G, F = config.d_model, config.num_heads, config.num_kv_heads, config.d_ff
-    least = min(config.vocab_size, D, config.num_layers, H, G, F, config.learned_positions + 1)
-    _expect(least >= 1, f"{config}: sizes of at least 1 are expected")
+    _expect(
+        min(config.vocab_size, D, config.num_layers, H, G, F, config.learned_positions + 1) >= 1,
+        f"{config}: sizes of at least 1 are expected",
+    )
     _expect(D % H == 0, f"num_heads is {H}: it should divide d_model, {D}")
     _expect(H % G == 0, f"num_kv_heads is {G}: it should divide num_heads, {H}")
     _expect(config.norm in ("rms", "layer"), f"norm is {config.norm!r}, not 'rms' or 'layer'")

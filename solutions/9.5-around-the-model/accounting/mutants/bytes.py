@@ -103,7 +103,7 @@ mistake(
 mistake(
     "sizes-unrefused",
     "your functions take sizes of 0 and less; each should be at least 1, and learned_positions 0",
-    _matrices="least >= 1 -> True",
+    _matrices="config.learned_positions + 1) >= 1 -> config.learned_positions + 1) > -(10**9)",
 )
 
 mistake(
