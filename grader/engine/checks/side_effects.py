@@ -160,8 +160,7 @@ def expect_raises(name: str, what: str) -> Iterator[None]:
         if not any(_is_called(kind, name) for kind in error.type_names):
             message = [f"  {clean(error.message, WHOLE)}"] if error.message.strip() else []
             want = f"raised {error.type_name}; want {name}: {what}"
-            at = [f"  {line}" for frame in error.frames[-1:] for line in describe_frame(frame)]
-            fail(want, *message, *at, stage="raises", cause=supposed_of(error))
+            fail(want, *message, *_place(error), stage="raises", cause=supposed_of(error))
         if error.helper:
             # A helper module runs next to the submission, which can make it raise whatever the check
             # expects.
@@ -184,8 +183,12 @@ def expect_no_error(what: str) -> Iterator[None]:
         if error.not_written:
             raise
         raised = f"raised {error.type_name}: {clean(error.message, WHOLE)}"
-        at = [f"  {line}" for frame in error.frames[-1:] for line in describe_frame(frame)]
-        fail(raised, f"  {what}", *at, stage="raises", cause=supposed_of(error))
+        fail(raised, f"  {what}", *_place(error), stage="raises", cause=supposed_of(error))
+
+
+def _place(error: SubmissionRaised) -> list[str]:
+    """Return the learner's line that raised, as a failure shows it below what was raised."""
+    return [f"  {line}" for frame in error.frames[-1:] for line in describe_frame(frame)]
 
 
 def expect_unchanged(submission: Any) -> None:
