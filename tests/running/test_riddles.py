@@ -36,7 +36,8 @@ ERRORS = {
 
 def likely(bench: Bench, body: str, *, asks: str = "") -> str:
     bench.asks(asks or "x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
-    (check,) = bench.check(f"import torch\n\ndef thing(x, pad_id=None):\n    {body}\n").checks
+    parameters = "x, pad_id=None" if "pad_id" in body else "x"
+    (check,) = bench.check(f"import torch\n\ndef thing({parameters}):\n    {body}\n").checks
     assert check.status in ("fail", "error")
     return check.likely or ""
 

@@ -34,7 +34,8 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
-from grader.engine.runner.riddles import Likely, riddle_of
+from grader.engine.runner.doubtful_lines import Likely
+from grader.engine.runner.riddles import riddle_of
 from grader.errors import PackError
 from grader.report.report import WRONG, CheckReport, CheckStatus, Location, Measured
 
@@ -263,6 +264,13 @@ class MessageContext:
     """By function or class, what they call its parameters and arguments, where that is known."""
     is_empty: Callable[[str], bool] = lambda name: False
     """Whether nothing is done in the body of a function or method."""
+    defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By function or class of the stub, what parameters are where they are left out, as it is written there."""
+
+    def made_with(self, name: str) -> Mapping[str, str]:
+        """Return the parameters of a class in order, each with its default, or "" where it has none."""
+        given = self.defaults.get(name, {})
+        return {parameter: given.get(parameter, "") for parameter in self.signatures.get(name, ())}
 
 
 UNSAID = MessageContext()
@@ -295,8 +303,14 @@ def judge(
     message = outcome.message or ""
     written = wording.likely(call.root, message)
     fact = written.sentence if written is not None and written.certain else ""
-    riddle = riddle_of(error, call) if isinstance(error, SubmissionRaised) else ""
-    riddle = riddle or (written.sentence if written is not None else "")
+    riddles = []
+    if isinstance(error, SubmissionRaised):
+        riddles.append(riddle_of(error, call, wording.made_with(call.root)))
+    # What the line itself shows goes before what the error means, and all else after it.
+    riddles.insert(
+        0 if written is not None and written.at_line else 1, written.sentence if written is not None else ""
+    )
+    riddle = next(filter(None, riddles), "")
     found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
     return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
 

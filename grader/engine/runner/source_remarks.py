@@ -12,9 +12,10 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.catalogue.pack_code import signatures_of
+from grader.catalogue.pack_code import Defaults, Signatures, signatures_of
 from grader.engine.checks.describe import is_starred
 from grader.engine.checks.text import listed
 from grader.engine.host.source import (
@@ -30,10 +31,12 @@ from grader.engine.host.source import (
     reached,
     read_source,
 )
+from grader.engine.runner.arguments_by_name import misplaced, other_defaults
+from grader.engine.runner.doubtful_lines import Likely, likeliest, written_in
 from grader.engine.runner.outcome import MessageContext
-from grader.engine.runner.riddles import Likely, likeliest, written_in
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
+NO_DEFAULTS: Defaults = {}
 LONGEST = 200
 """Letters of a module's name that are looked at: each of its parts may be a file."""
 MOST = 3
@@ -60,7 +63,7 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
 
     @functools.cache
     def remarks() -> SourceRemarks:
-        return SourceRemarks(source, kata.required)
+        return SourceRemarks(source, kata.required, kata.given, kata.defaults())
 
     own_names = kata.adapter.own_names if kata.adapter is not None else {}
     return MessageContext(
@@ -74,6 +77,7 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         own_names,
         kata.adapter.spelling if kata.adapter is not None else {},
         lambda name: own_names.get(name, name) in remarks().empty,
+        kata.defaults(),
     )
 
 
@@ -116,7 +120,13 @@ def exported(source: Source) -> list[str]:
 class SourceRemarks:
     """The remarks on one submission, each asked for by a failure."""
 
-    def __init__(self, source: Source, required: Collection[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        required: Collection[str],
+        given: Iterable[Path] = (),
+        defaults: Defaults = NO_DEFAULTS,
+    ) -> None:
         self._about: dict[str, list[str]] = defaultdict(list)
         self._reads: dict[str, set[str]] = defaultdict(set)
         """For each name that counts, the names that it leads to; those of helper.py are called `helper.name`.
@@ -134,7 +144,7 @@ class SourceRemarks:
         self._written: list[tuple[str, Likely]] = []
         """By the name that it is written in: what may be the reason of a failure, without an error that tells."""
         with contextlib.suppress(*UNPARSED):
-            self._read(source, required)
+            self._read(source, required, given, defaults)
 
     def on(self, name: str, message: str) -> list[str]:
         """Return what may explain a failure: of a call of this name, or of loading where there is none."""
@@ -149,7 +159,9 @@ class SourceRemarks:
         ran = reached(self._reads, (name,))
         return likeliest([written for owner, written in self._written if owner in ran], message)
 
-    def _read(self, source: Source, required: Collection[str]) -> None:
+    def _read(
+        self, source: Source, required: Collection[str], given: Iterable[Path], defaults: Defaults
+    ) -> None:
         cells = read_notebook("", source.data)[0] if source.is_notebook else []
         # A remark is a kindness: for very much code nobody waits until it is found.
         if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
@@ -159,6 +171,11 @@ class SourceRemarks:
         counted = [node for node in body if not source.is_notebook or rule.counts(node)]
         self._note_counted(counted)
         self.empty = set(_empty(counted))
+        blocks: Signatures = {}
+        for file in given:
+            blocks |= signatures_of(ast.parse(file.read_bytes()).body) if file.suffix == ".py" else {}
+        self._written += misplaced(counted, signatures_of(counted), blocks)
+        self._written += other_defaults(counted, defaults)
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 

@@ -108,6 +108,12 @@ mistake(
 )
 
 mistake(
+    "exponent-doubled",
+    "your exponents are twice too large, so the slow pairs hardly turn; 2i should be divided by D",
+    rotate="torch.arange(0, D, 2, device=x.device) / D -> torch.arange(0, D, 2, device=x.device) / (D // 2)",
+)
+
+mistake(
     "exponent-without-minus",
     "your exponent is 2i / D, so pairs turn faster and faster; it should have a minus",
     rotate="""

@@ -1,0 +1,662 @@
+"""What a line of a submission does that no error tells, for all katas: rules over its syntax tree.
+
+Each sentence is true wherever its rule holds; that it is the reason of a failure is likely at most, so the rules come
+in ranks, and only those of the first rank that fits are said.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import torch
+
+from grader.engine.checks.text import clean
+from grader.notebooks import placed
+
+LAYERS = frozenset(
+    {"Linear", "Embedding", "LayerNorm", "RMSNorm", "MultiheadAttention", "Conv1d", "Conv2d", "Parameter"}
+)
+"""What of torch.nn has weights that are learned."""
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A line that does something which no error tells, and the messages of which it may be the reason."""
+
+    words: str
+    """A pattern of the message."""
+    sentence: str
+    certain: bool = False
+    """Whether it is the reason of such a failure, whatever else may be."""
+    at_line: bool = False
+    """Whether it explains what was raised in just that line."""
+    weak: bool = False
+    """Whether right answers hold such lines, too: said only where nothing else fits."""
+
+
+def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
+    """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
+    cut: set[int] = set()
+    forwards = [part for part in parts if isinstance(part, ast.FunctionDef) and part.name == "forward"]
+    inside = {part for forward in forwards for part in ast.walk(forward)}
+    # What a branch stores in an attribute may be made at the first call alone.
+    for branch in [part for part in inside if isinstance(part, ast.If)]:
+        stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
+        inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
+    for part in parts:
+        yield from _doubtful(part)
+        match part:
+            case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
+                    "__init__, as self.NAME = …, and call that here",
+                    certain=True,
+                )
+            case ast.Assign(
+                [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
+            ):
+                yield Likely(
+                    rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
+                    f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
+                    "nn.Parameter(…) around it makes it a parameter",
+                    certain=True,
+                )
+            case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
+                yield Likely(
+                    "(?m)^first difference",
+                    f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
+                    "repeat_interleave repeats each row (0 0 1 1)",
+                )
+            case ast.BinOp(_, ast.Pow(), power):
+                quotients = [inner for inner in ast.walk(power) if isinstance(inner, ast.BinOp)]
+                # After a true division, as in 2 * (i // 2) / D, the exponent is not whole.
+                for inner in () if any(isinstance(other.op, ast.Div) for other in quotients) else quotients:
+                    if isinstance(inner.op, ast.FloorDiv):
+                        yield Likely(
+                            "(?m)^first difference",
+                            f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
+                            "should it be /?",
+                        )
+            case ast.expr() if _cuts(part) and part.lineno not in cut:
+                cut.add(part.lineno)
+                yield Likely(
+                    "(?m)^(wrong|no) gradient",
+                    f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
+                )
+            case ast.BoolOp(ast.Or(), [ast.Compare(), *_, ast.Constant(str(text))]) if text:
+                yield Likely(
+                    "",
+                    f"{placed(part.lineno)}, {_shown(part)}, always holds, since a text alone counts as true: "
+                    "compare on both sides of `or`",
+                    certain=True,
+                )
+            case ast.ClassDef():
+                yield from _of_methods(part)
+                yield from _of_attributes(part)
+            case ast.FunctionDef():
+                yield from _of_zeros(part)
+                yield from of_function(part)
+
+
+_NAN = r"(?m)^not finite .*got nan"
+_DIFFERS = "(?m)^(first difference|wrong)"
+ANY = "(?m)^(first difference|wrong|no |not |out of range|did not raise|old |changed |[A-Za-z]*Error)"
+"""All that a failure may begin with but what ends a call from outside."""
+
+
+def _doubtful(part: ast.AST) -> Iterator[Likely]:
+    """Return what a node holds that is rarely on purpose, and otherwise is why values differ."""
+    match part:
+        case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in ast.walk(part)):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.body[-1].lineno)}: return is inside the loop, which ends in its first round: "
+                "is that meant?",
+            )
+        case ast.Call(ast.Attribute(_, "deg2rad" | "rad2deg" | "radians" | "degrees")):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: angles are radians here: is that meant?",
+            )
+        case ast.Call(ast.Attribute(_, "sin" | "cos" as name), [ast.BinOp() as angle]) if _in_degrees(angle):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: {name} takes radians: half a turn is math.pi",
+            )
+        case ast.Subscript(
+            ast.Call(ast.Attribute(_, "topk")), ast.Constant(1) | ast.UnaryOp(ast.USub(), ast.Constant(1))
+        ):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(part.lineno)}, {_shown(part)}: topk gives (values, indices), so these are places: "
+                "is that meant?",
+            )
+
+
+def _of_attributes(owner: ast.ClassDef) -> Iterator[Likely]:
+    """Find layers and parameters that __init__ makes, and nothing uses."""
+    init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), None)
+    read = {
+        node.attr
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+    # What is found by its name as a text, or by all that a module has, is used.
+    whole = any(getattr(node, "id", "") in ("getattr", "vars") for node in ast.walk(owner))
+    for node in ast.walk(init) if init is not None and not whole else ():
+        match node:
+            case ast.Assign([ast.Attribute(ast.Name("self"), name)], made) if (
+                name not in read and _makes_layer(made)
+            ):
+                yield Likely(
+                    ANY,
+                    f"self.{name}, which {placed(node.lineno)} makes, is never used: "
+                    "is something else in its place?",
+                )
+            case ast.Assign(
+                [ast.Attribute(ast.Name("self"), first), *_, ast.Attribute()], ast.Call() as made
+            ):
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)} makes one {_shown(made)} for all of these names: make one for each",
+                    certain=first != "" and _makes_weights(made),
+                )
+            case ast.Assign([ast.Attribute(ast.Name("self"), name)], ast.List() | ast.ListComp() as made) if (
+                any(_makes_layer(part) for part in ast.walk(made))
+            ):
+                yield Likely(
+                    "(?m)^(wrong names|no gradient|wrong gradient|first difference)|missing:",
+                    f"{placed(node.lineno)}: a plain list hides its layers from parameters() and state_dict(): "
+                    "make it a ModuleList",
+                    certain=True,
+                )
+            case ast.BinOp(ast.List([ast.Call() as made]), ast.Mult()) if _makes_layer(made):
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}, {_shown(node)}: that is one and the same layer several times: "
+                    "make a new one in each round, [… for _ in range(n)]",
+                    certain=True,
+                )
+
+
+def _makes_layer(node: ast.AST) -> bool:
+    """Tell whether something is called by a class's name."""
+    name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    return name[:1].isupper()
+
+
+def _makes_weights(node: ast.Call) -> bool:
+    return getattr(node.func, "attr", getattr(node.func, "id", "")) in LAYERS
+
+
+def _in_degrees(angle: ast.BinOp) -> bool:
+    parts = list(ast.walk(angle))
+    degrees = any(isinstance(part, ast.Constant) and part.value in (180, 360) for part in parts)
+    turned = any(isinstance(part, ast.Call) or getattr(part, "attr", "") == "pi" for part in parts)
+    return degrees and not (turned or any(getattr(part, "id", "") == "pi" for part in parts))
+
+
+_LACKED = {
+    "__init__": r"(?m)^TypeError: .*(__init__\(\)|takes no arguments)",
+    "forward": 'missing the required "forward" function',
+}
+"""Methods that a class may lack, and what is raised then."""
+
+
+def _of_methods(owner: ast.ClassDef) -> Iterator[Likely]:
+    """Find methods that Python does not see: misspelt, or indented into another one."""
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+    for name in _LACKED.keys() - methods.keys():
+        lacks = f"{owner.name} has no {name}"
+        for near in difflib.get_close_matches(name, methods, 1, 0.8):
+            sentence = f"{lacks}; {placed(methods[near].lineno)} has {near}: is that meant?"
+            yield Likely(_LACKED[name], sentence, certain=True)
+        for method in methods.values():
+            for node in ast.walk(method):
+                if isinstance(node, ast.FunctionDef) and node.name == name and node is not method:
+                    sentence = (
+                        f"{lacks}; that of {placed(node.lineno)} is inside {method.name}: move it to the left"
+                    )
+                    yield Likely(_LACKED[name], sentence, certain=True)
+
+
+def _cuts(node: ast.expr) -> bool:
+    """Tell whether an expression keeps a gradient from what is in it."""
+    match node:
+        case ast.Call(ast.Attribute(_, "detach" | "numpy")) | ast.Attribute(_, "data"):
+            return True
+        case ast.Call(ast.Attribute(ast.Name("torch"), "no_grad" | "inference_mode")):
+            return True
+        case ast.Call(ast.Attribute(ast.Name("torch"), "tensor"), [value, *_]):
+            names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+            return not names <= {"float", "math", "torch"}
+    return False
+
+
+def _shown(node: ast.AST) -> str:
+    return clean(ast.unparse(node), 60)
+
+
+def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
+    """Tell whether a call of `repeat` copies along the first axis alone."""
+    ones = [isinstance(size, ast.Constant) and size.value == 1 for size in (first, *rest)]
+    return bool(rest) and not ones[0] and all(ones[1:])
+
+
+def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find where a number that may be left out is tested for its truth, which 0 has not either."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    optional = {
+        argument.arg
+        for argument, default in pairs
+        if isinstance(default, ast.Constant) and default.value is None
+    }
+    for part in ast.walk(function):
+        tests: Sequence[ast.expr] = ()
+        match part:
+            case ast.If(test) | ast.IfExp(test) | ast.While(test):
+                tests = [test]
+            case ast.BoolOp(_, values):
+                tests = values
+            case ast.UnaryOp(ast.Not(), operand):
+                tests = [operand]
+        for name in (value.id for value in tests if isinstance(value, ast.Name) and value.id in optional):
+            yield Likely(
+                rf"(?m)^called .*\b{re.escape(name)}=0\b(?!\.)",
+                f"{placed(tests[0].lineno)} takes {name}=0 for left out: 0 counts as false, so write "
+                f"`{name} is not None`",
+                certain=True,
+            )
+
+
+def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
+    """Return what fits a message: what is certain, else what may be the reason; of several two."""
+    fitting = [written for written in found if re.search(written.words, message)]
+    chosen = [written for written in fitting if written.certain]
+    chosen = chosen or [written for written in fitting if written.at_line]
+    chosen = chosen or [written for written in fitting if not written.weak] or fitting
+    sentences = list(dict.fromkeys(written.sentence for written in chosen))
+    return replace(chosen[0], sentence="; ".join(sentences[:2])) if chosen else None
+
+
+# Within a function -----------------------------------------------------------------------------------------------
+
+
+def of_function(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find what a function reads, writes and drops, and what it should not."""
+    yield from _of_names(function)
+    yield from _of_state(function)
+    yield from _of_copies(function)
+    for node in ast.walk(function):
+        yield from _of_statement(node)
+        yield from _of_expression(node)
+        for body in (getattr(node, name, None) for name in ("body", "orelse")):
+            for earlier, later in pairwise(body if isinstance(body, list) else ()):
+                if isinstance(earlier, ast.Return | ast.Continue | ast.Break | ast.Raise):
+                    yield Likely(
+                        ANY,
+                        f"{placed(later.lineno)} never runs: {placed(earlier.lineno)} leaves before it",
+                    )
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> list[ast.Name]:
+    return [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)]
+
+
+def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find names that are given something which nothing reads."""
+    read = Counter(name.id for name in _names(function, ast.Load))
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    shared = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Global | ast.Nonlocal)
+        for name in node.names
+    }
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    whole = {"locals", "vars", "eval", "exec"} & read.keys()
+    if whole or (body and isinstance(body[0], ast.Raise | ast.Pass)) or len(function.body) != len(body) == 0:
+        return
+    for argument in arguments:
+        if not (read[argument.arg] or argument.arg.startswith("_") or argument.arg in ("self", "cls")):
+            yield Likely(ANY, f"{function.name} never reads its argument {argument.arg}", weak=True)
+    for loop in (node for node in ast.walk(function) if isinstance(node, ast.For)):
+        names = [name.id for name in _names(loop.target, ast.Store)]
+        counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
+        if not counts and names and not any(read[name] or name.startswith("_") for name in names):
+            yield Likely(ANY, f"{placed(loop.lineno)}: nothing in this loop reads {' or '.join(names)}")
+        for node in (part for statement in loop.body for part in ast.walk(statement)):
+            match node:
+                case ast.Assign([ast.Name(name)]) if name in names and not _read_after(loop, name, node):
+                    yield Likely(
+                        ANY,
+                        f"{placed(node.lineno)}, {name} = …, only gives the name {name} to a new value: "
+                        f"to write into the old one, {name}.copy_(…) or {name}[…] = …",
+                    )
+    looped = {
+        name.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.For)
+        for name in _names(node.target, ast.Store)
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], value) if not (
+                read[name] or name in shared or name in looped or name.startswith("_")
+            ):
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}: nothing reads {name}, which gets {_shown(value)}: "
+                    "is another name in its place?",
+                )
+
+
+def _read_after(loop: ast.For, name: str, node: ast.Assign) -> bool:
+    end = node.end_lineno or node.lineno
+    return any(part.id == name and part.lineno > end for part in _names(loop, ast.Load))
+
+
+def _of_state(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find what is read out of a dict, computed anew and never written back."""
+    origin: dict[str, str] = {}
+    written: dict[str, int] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Subscript(_, ast.Constant(str())) as source):
+                origin[name] = ast.unparse(source)
+            case ast.Assign([ast.Tuple(names)], ast.Tuple(values)) if len(names) == len(values):
+                for target, value in zip(names, values, strict=True):
+                    match target, value:
+                        case ast.Name(name), ast.Subscript(_, ast.Constant(str())):
+                            origin[name] = ast.unparse(value)
+            case ast.Subscript(_, ast.Constant(str()), ast.Store()):
+                written[ast.unparse(node)] = node.lineno
+            case ast.Dict(_, values):
+                written |= {name.id: node.lineno for value in values for name in _names(value, ast.Load)}
+            case ast.Call(ast.Attribute(_, "update" | "copy_")):
+                written |= {name.id: node.lineno for name in _names(node, ast.Load)}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.BinOp() as value) if name in origin:
+                again = any(part.id == name for part in _names(value, ast.Load))
+                if again and max(written.get(origin[name], 0), written.get(name, 0)) <= node.lineno:
+                    yield Likely(
+                        ANY,
+                        f"{placed(node.lineno)}, {name} = …, makes a new tensor, and {origin[name]} stays as it "
+                        f"was: write it back, {origin[name]} = {name}",
+                    )
+
+
+_MADE = re.compile(
+    r"zeros|ones|empty|full|rand|clone|len|range|append|pop|next|size|Linear|Parameter|Embedding"
+)
+
+
+def _of_copies(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find two names that get the same, which copying a line and changing half of it leaves."""
+    if function.name == "__init__":
+        return
+    seen: dict[str, ast.Assign] = {}
+    for node in (part for part in ast.walk(function) if isinstance(part, ast.Assign)):
+        text, target = ast.unparse(node.value), ast.unparse(node.targets[0])
+        if not any(isinstance(part, ast.Call | ast.BinOp) for part in ast.walk(node.value)) or _MADE.search(
+            text
+        ):
+            continue
+        earlier = seen.setdefault(text, node)
+        # In two branches the same may be meant.
+        if (
+            earlier is not node
+            and ast.unparse(earlier.targets[0]) != target
+            and earlier.col_offset == node.col_offset
+        ):
+            yield Likely(
+                ANY,
+                f"{placed(earlier.lineno)} and {placed(node.lineno)} both compute {_shown(node.value)}: is that meant?",
+            )
+
+
+_IN_PLACE_TOO = frozenset(
+    {"add", "sort", "split", "to", "float", "half", "double", "cpu", "cuda", "apply", "copy", "zero"}
+)
+"""Methods of sets, lists and modules that change these."""
+
+
+def _of_statement(node: ast.AST) -> Iterator[Likely]:
+    """Find statements whose result is dropped."""
+    match node:
+        case ast.Expr(ast.Call(ast.Attribute(owner, name)) as call) if not name.endswith("_"):
+            of_torch = isinstance(owner, ast.Name) and owner.id in ("torch", "F")
+            drops = (
+                hasattr(torch, name) and hasattr(torch.Tensor, name)
+                if of_torch
+                else hasattr(torch.Tensor, name)
+            )
+            pure = hasattr(torch.Tensor, f"{name}_") or name in _PURE
+            if drops and pure and name not in _IN_PLACE_TOO:
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}, {_shown(call)}: what {name} returns is dropped, and nothing is changed: "
+                    "give it a name",
+                )
+        case ast.Expr(ast.Attribute(_, str()) as value):
+            yield Likely(
+                ANY, f"{placed(node.lineno)}, {_shown(value)}, calls nothing: {_shown(value)}() does"
+            )
+        case ast.Expr(ast.Compare() | ast.BinOp() as value):
+            yield Likely(ANY, f"{placed(node.lineno)}, {_shown(value)}: what this computes is dropped")
+        case ast.FunctionDef(args=arguments):
+            for default in (*arguments.defaults, *arguments.kw_defaults):
+                if isinstance(default, ast.List | ast.Dict | ast.Set):
+                    yield Likely(
+                        ANY,
+                        f"{placed(default.lineno)}: a default such as {_shown(default)} is made once and kept "
+                        "between calls: None, and a new one inside",
+                    )
+        case ast.Global(names):
+            yield Likely(
+                ANY, f"{placed(node.lineno)}: {', '.join(names)} outlives the call, and nothing may be kept"
+            )
+
+
+_PURE = frozenset(
+    {
+        "view",
+        "reshape",
+        "permute",
+        "expand",
+        "flatten",
+        "repeat",
+        "softmax",
+        "log_softmax",
+        "type",
+        "long",
+        "bool",
+        "int",
+    }
+    | {
+        "detach",
+        "sum",
+        "mean",
+        "flip",
+        "roll",
+        "gather",
+        "where",
+        "cat",
+        "stack",
+        "contiguous",
+        "expand_as",
+        "repeat_interleave",
+    }
+)
+_REDUCTIONS = ("mean", "sum", "std", "var", "max", "min", "amax", "amin", "norm")
+
+
+def _of_expression(node: ast.AST) -> Iterator[Likely]:
+    """Find expressions that are rarely meant as they stand."""
+    match node:
+        case ast.BinOp(left, ast.FloorDiv(), right) if any(map(_is_fractional, (left, right))):
+            yield Likely(
+                f"{ANY}|floor_div",
+                f"{placed(node.lineno)}, {_shown(node)}: // cuts the fraction off and "
+                "lets no gradient through; / divides",
+                certain=True,
+            )
+        case ast.Call(ast.Attribute(owner, "sqrt" | "log" | "log2" | "rsqrt" as name), args):
+            inner = args[0] if args else owner
+            what = "logarithm" if "log" in name else "root"
+            if not _held_above(inner):
+                yield Likely(
+                    _NAN,
+                    f"{placed(node.lineno)}, {_shown(node)}: the {what} of a number below 0 is NaN: "
+                    f"can {clean(ast.unparse(inner), 40)} get there?",
+                )
+        case ast.BinOp(inner, ast.Pow(), ast.Constant(0.5)) if not _held_above(inner):
+            yield Likely(_NAN, f"{placed(node.lineno)}, {_shown(node)}: the root of a number below 0 is NaN")
+        case ast.BinOp(_, ast.Div(), ast.Call(ast.Attribute(_, "sum" | "count_nonzero" | "std")) as inner):
+            yield Likely(
+                _NAN, f"{placed(node.lineno)}: 0 / 0 is NaN: can {clean(ast.unparse(inner), 50)} be 0?"
+            )
+        case ast.Call(ast.Name("int" | "round" as name), [argument]) if _is_fractional(argument):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(node.lineno)}, {_shown(node)}: {name} takes the fraction away: is that meant?",
+            )
+        case ast.Call(ast.Attribute(owner, "softmax" | "log_softmax" as name), args, keywords):
+            given = (
+                args[1:] if isinstance(owner, ast.Name) and owner.id in ("F", "functional", "torch") else args
+            )
+            deep = isinstance(owner, ast.Attribute) and owner.attr == "functional"
+            if not (given[1:] if deep else given) and not any(
+                word.arg in ("dim", "axis") for word in keywords
+            ):
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}, {_shown(node)}: without dim, {name} takes axis 0 or 1: "
+                    "dim=-1 is the last one",
+                )
+        case ast.Compare(
+            ast.BinOp(_, ast.BitAnd() | ast.BitOr()) as mixed, [ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()]
+        ):
+            yield Likely(
+                ANY,
+                f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
+                "put ( ) round each comparison",
+            )
+        case ast.Compare(
+            _,
+            [ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()],
+            [ast.BinOp(_, ast.BitAnd() | ast.BitOr()) as mixed],
+        ):
+            yield Likely(
+                ANY,
+                f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
+                "put ( ) round each comparison",
+            )
+        case ast.Call(ast.Attribute(_, "stack" | "cat" as name), [ast.List(parts) | ast.Tuple(parts), *_]):
+            texts = [ast.unparse(part) for part in parts]
+            if len(texts) > 1 and len(set(texts)) == 1:
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}: {name} gets {clean(texts[0], 40)} more than once: is that meant?",
+                    weak=True,
+                )
+        case ast.BinOp(left, ast.MatMult(), right) if _bare(left) and _bare(left) == _bare(right):
+            yield Likely(
+                ANY,
+                f"{placed(node.lineno)}, {_shown(node)}, multiplies {_bare(left)} with itself: is that meant?",
+                weak=True,
+            )
+        case ast.BinOp(left, ast.Sub() | ast.Div(), ast.Call(ast.Attribute(owner, name), args, keywords)) if (
+            name in _REDUCTIONS and not any(word.arg in ("keepdim", "keepdims") for word in keywords)
+        ):
+            module = isinstance(owner, ast.Name) and owner.id in ("torch",)
+            base, dims = (args[0] if module and args else owner), (args[1:] if module else args)
+            has_dim = bool(dims) or any(word.arg in ("dim", "axis") for word in keywords)
+            calls = [part for part in ast.walk(left) if isinstance(part, ast.Call)]
+            reduced = any(getattr(part.func, "attr", "") in _REDUCTIONS for part in calls)
+            alike = _bare(base) and _bare(base) in {name.id for name in _names(left, ast.Load)}
+            if alike and not reduced and len(dims) < 2:
+                what = (
+                    "without keepdim=True the axis is gone, and what is left is matched from the right"
+                    if has_dim
+                    else f"without dim, {name} goes over all axes, the batch too"
+                )
+                yield Likely(ANY, f"{placed(node.lineno)}, {_shown(node)}: {what}")
+        case ast.Assign(_, ast.Call(ast.Attribute(owner, name), [], []) as call) if (
+            name in (*_REDUCTIONS, "argmax", "argmin") and getattr(owner, "id", "") != "torch"
+        ):
+            yield Likely(
+                "(?m)^first difference",
+                f"{placed(node.lineno)}, {_shown(call)}, goes over all axes, the batch too: is dim meant?",
+                weak=True,
+            )
+        case ast.Call(ast.Name("range"), [*_, ast.BinOp(_, ast.Sub(), ast.Constant(1))]):
+            yield Likely(
+                _DIFFERS,
+                f"{placed(node.lineno)}, {_shown(node)}, leaves the last round out: is that meant?",
+                weak=True,
+            )
+        case ast.Call(ast.Name("range"), [ast.Constant(1), _]):
+            yield Likely(
+                _DIFFERS, f"{placed(node.lineno)}, {_shown(node)}, begins at 1: is that meant?", weak=True
+            )
+
+
+def _held_above(node: ast.expr) -> bool:
+    """Tell whether something is not below 0 by the way it is made, or is a size."""
+    match node:
+        case ast.BinOp(_, ast.Pow(), ast.Constant(2)) | ast.Constant():
+            return True
+        case ast.BinOp(left, ast.Add() | ast.Mult() | ast.Div(), right):
+            return _held_above(left) and _held_above(right)
+        case ast.Attribute(ast.Name("self"), name) | ast.Name(name):
+            return name in ("d", "D", "d_k", "d_model", "eps", "d_head", "head_dim", "width")
+        case ast.Call(
+            ast.Attribute(_, "exp" | "square" | "abs" | "var" | "clamp" | "softmax" | "size" | "relu")
+        ):
+            return True
+        case ast.Call(ast.Attribute(inner, "mean" | "sum")):
+            return _held_above(inner)
+        case ast.Subscript(ast.Attribute(_, "shape")):
+            return True
+    return False
+
+
+def _is_fractional(node: ast.expr) -> bool:
+    """Tell whether an expression has a root, a matrix product or the like in it, which is not whole."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(
+                ast.Attribute(
+                    _, "sqrt" | "exp" | "log" | "mean" | "std" | "var" | "softmax" | "rsqrt" | "matmul"
+                )
+            ):
+                return True
+            case ast.BinOp(_, ast.MatMult() | ast.Div(), _) | ast.BinOp(_, ast.Pow(), ast.Constant(float())):
+                return True
+    return False
+
+
+def _bare(node: ast.expr) -> str:
+    """Return the name of a tensor, or of what it is when its axes are exchanged."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(inner, "T" | "mT") | ast.Call(
+            ast.Attribute(inner, "transpose" | "mT" | "permute" | "t")
+        ):
+            return _bare(inner)
+    return ""
