@@ -63,6 +63,47 @@ def other_defaults(body: Iterable[ast.stmt], stub: Defaults) -> Iterator[tuple[s
                 )
 
 
+def dropped(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Likely]]:
+    """Return calls of functions and layers of the submission's own whose result nobody takes."""
+    functions = {node.name for node in body if isinstance(node, ast.FunctionDef) and _only_returns(node)}
+    for owner in body:
+        layers = {
+            part.targets[0].attr
+            for part in ast.walk(owner)
+            if isinstance(part, ast.Assign)
+            and isinstance(part.targets[0], ast.Attribute)
+            and isinstance(part.value, ast.Call)
+            and ast.unparse(part.value.func).rpartition(".")[2][:1].isupper()
+        }
+        for part in ast.walk(owner):
+            match part:
+                case ast.Expr(
+                    ast.Call(ast.Name(name) | ast.Attribute(ast.Name("self"), name) as called) as call
+                ) if name in (functions if isinstance(called, ast.Name) else layers):
+                    yield (
+                        getattr(owner, "name", ""),
+                        Likely(
+                            ANY,
+                            f"{placed(part.lineno)}, {clean(ast.unparse(call), 60)}: what {name} returns is dropped: "
+                            "give it a name",
+                            certain=True,
+                        ),
+                    )
+
+
+def _only_returns(function: ast.FunctionDef) -> bool:
+    """Tell whether a function returns something and changes nothing outside."""
+    parts = list(ast.walk(function))
+    returns = any(isinstance(part, ast.Return) and part.value is not None for part in parts)
+    changes = any(
+        (isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store))
+        or isinstance(part, ast.AugAssign | ast.Global | ast.Nonlocal | ast.With | ast.Raise)
+        or (isinstance(part, ast.Expr) and not isinstance(part.value, ast.Constant))
+        for part in parts
+    )
+    return returns and not changes
+
+
 def _same(one: str, other: str) -> bool:
     try:
         return bool(ast.literal_eval(one) == ast.literal_eval(other))

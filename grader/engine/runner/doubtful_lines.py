@@ -107,7 +107,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
 
 _NAN = r"(?m)^not finite .*got nan"
 _DIFFERS = "(?m)^(first difference|wrong)"
-ANY = "(?m)^(first difference|wrong|no |not |out of range|did not raise|old |changed |[A-Za-z]*Error)"
+ANY = "(?m)^(first difference|wrong|raised |no |not |out of range|did not raise|old |changed |[A-Za-z]*Error)"
 """All that a failure may begin with but what ends a call from outside."""
 
 
@@ -282,13 +282,23 @@ def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
 
 
 def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
-    """Return what fits a message: what is certain, else what may be the reason; of several two."""
+    """Return what fits a message: what is certain, else of the line that raised, else what may be; of several two."""
     fitting = [written for written in found if re.search(written.words, message)]
-    chosen = [written for written in fitting if written.certain]
-    chosen = chosen or [written for written in fitting if written.at_line]
+    raised = _RAISED_IN.findall(message)
+    of_line = [
+        replace(written, at_line=True)
+        for written in fitting
+        if written.at_line
+        or (raised and not written.weak and re.search(rf"\b{raised[-1]}\b", written.sentence))
+    ]
+    chosen = [written for written in fitting if written.certain] or of_line
     chosen = chosen or [written for written in fitting if not written.weak] or fitting
     sentences = list(dict.fromkeys(written.sentence for written in chosen))
     return replace(chosen[0], sentence="; ".join(sentences[:2])) if chosen else None
+
+
+_RAISED_IN = re.compile(r"(?m)^ *\S+, ((?:cell \d+, )?line \d+) in ")
+"""The place of a line that an exception came through."""
 
 
 # Within a function -----------------------------------------------------------------------------------------------
@@ -298,6 +308,18 @@ def of_function(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what a function reads, writes and drops, and what it should not."""
     yield from _of_names(function)
     yield from _of_state(function)
+    yield from _of_lost_axes(function)
+    yield from _of_epsilons(function)
+    yield from _of_axis(function)
+    floats = {
+        argument.arg
+        for argument in (*function.args.args, *function.args.kwonlyargs)
+        if getattr(argument.annotation, "id", "") == "float"
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(_, ast.FloorDiv(), _) if floats & {name.id for name in _names(node, ast.Load)}:
+                yield _floored(node)
     yield from _of_copies(function)
     for node in ast.walk(function):
         yield from _of_statement(node)
@@ -309,6 +331,95 @@ def of_function(function: ast.FunctionDef) -> Iterator[Likely]:
                         ANY,
                         f"{placed(later.lineno)} never runs: {placed(earlier.lineno)} leaves before it",
                     )
+
+
+def _of_epsilons(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find a small number that is added to a quotient in place of its divisor."""
+    below: set[ast.AST] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(_, ast.Div(), part) | ast.Call(
+                ast.Attribute(part, "sqrt" | "rsqrt" | "log" | "add")
+            ):
+                below |= set(ast.walk(part))
+            case ast.Call(ast.Attribute(ast.Name("torch" | "math"), "sqrt" | "rsqrt"), [part]):
+                below |= set(ast.walk(part))
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(ast.BinOp(_, ast.Div(), _), ast.Add(), small) if (
+                "eps" in ast.unparse(small) and node not in below
+            ):
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(node.lineno)}: {_shown(small)} is added after the division: "
+                    "put ( ) round the sum that it should be part of",
+                    weak=True,
+                )
+
+
+def _of_axis(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find a fixed axis in a function whose axis is an argument."""
+    axes = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)} & {"dim", "axis"}
+    for node in ast.walk(function) if axes else ():
+        match node:
+            case ast.keyword("dim" | "axis", ast.Constant() | ast.UnaryOp() as value):
+                yield Likely(
+                    ANY,
+                    f"{placed(value.lineno)} has {node.arg}={ast.unparse(value)}, whatever the argument {min(axes)} "
+                    "says",
+                )
+
+
+def _floored(node: ast.BinOp) -> Likely:
+    return Likely(
+        f"{ANY}|floor_div",
+        f"{placed(node.lineno)}, {_shown(node)}: // cuts the fraction off and lets no gradient through; / divides",
+        certain=True,
+    )
+
+
+def _of_lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find a name that has an axis fewer than what it was made of, and meets that again."""
+    fewer: dict[str, tuple[str, int]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Subscript(source, ast.Tuple([*_, index]))) if _is_number(
+                index
+            ):
+                fewer[name] = _root(source), node.lineno
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(source, method), args, words)) if (
+                method in _REDUCTIONS
+                and (args or words)
+                and not any(w.arg in ("keepdim", "keepdims") for w in words)
+            ):
+                fewer[name] = _root(source), node.lineno
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(ast.Name(root), _, ast.Name(name)) | ast.Compare(
+                ast.Name(root), _, [ast.Name(name)]
+            ):
+                made_of, line = fewer.get(name, ("", 0))
+                if made_of == root and line < node.lineno:
+                    yield Likely(
+                        ANY,
+                        f"{name} of {placed(line)} has an axis fewer than {root}, which {placed(node.lineno)} matches "
+                        "from the right: keepdim=True, or [..., -1:], keeps it",
+                    )
+
+
+def _is_number(index: ast.expr) -> bool:
+    return isinstance(index.operand if isinstance(index, ast.UnaryOp) else index, ast.Constant)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that a chain of methods, attributes and items begins with."""
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Call(ast.Attribute(inner)) | ast.Attribute(inner) | ast.Subscript(inner):
+                node = inner
+            case _:
+                return ""
+    return node.id
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> list[ast.Name]:
@@ -345,6 +456,7 @@ def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
                         f"{placed(node.lineno)}, {name} = …, only gives the name {name} to a new value: "
                         f"to write into the old one, {name}.copy_(…) or {name}[…] = …",
                     )
+    yield from _of_rounds(function)
     looped = {
         name.id
         for node in ast.walk(function)
@@ -361,6 +473,29 @@ def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
                     f"{placed(node.lineno)}: nothing reads {name}, which gets {_shown(value)}: "
                     "is another name in its place?",
                 )
+
+
+def _of_rounds(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find what begins at 0 or empty before a loop, and is made anew in each of its rounds."""
+    for body in (getattr(node, "body", []) for node in ast.walk(function)):
+        started: set[str] = set()
+        for node in body if isinstance(body, list) else ():
+            match node:
+                case ast.Assign([ast.Name(name)], ast.Constant(0) | ast.List([]) | ast.Dict([])):
+                    started.add(name)
+                case ast.For() | ast.While():
+                    for step in node.body:
+                        match step:
+                            case ast.Assign([ast.Name(name)]) if name in started:
+                                end = step.end_lineno or step.lineno
+                                if all(
+                                    part.id != name or part.lineno > end for part in _names(node, ast.Load)
+                                ):
+                                    yield Likely(
+                                        ANY,
+                                        f"{placed(step.lineno)}, {_shown(step)}, replaces what earlier rounds made: "
+                                        "should it be added to that?",
+                                    )
 
 
 def _read_after(loop: ast.For, name: str, node: ast.Assign) -> bool:
@@ -450,13 +585,18 @@ def _of_statement(node: ast.AST) -> Iterator[Likely]:
                     ANY,
                     f"{placed(node.lineno)}, {_shown(call)}: what {name} returns is dropped, and nothing is changed: "
                     "give it a name",
+                    certain=True,
                 )
         case ast.Expr(ast.Attribute(_, str()) as value):
             yield Likely(
-                ANY, f"{placed(node.lineno)}, {_shown(value)}, calls nothing: {_shown(value)}() does"
+                ANY,
+                f"{placed(node.lineno)}, {_shown(value)}, calls nothing: {_shown(value)}() does",
+                certain=True,
             )
         case ast.Expr(ast.Compare() | ast.BinOp() as value):
-            yield Likely(ANY, f"{placed(node.lineno)}, {_shown(value)}: what this computes is dropped")
+            yield Likely(
+                ANY, f"{placed(node.lineno)}, {_shown(value)}: what this computes is dropped", certain=True
+            )
         case ast.FunctionDef(args=arguments):
             for default in (*arguments.defaults, *arguments.kw_defaults):
                 if isinstance(default, ast.List | ast.Dict | ast.Set):
@@ -508,13 +648,10 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
     """Find expressions that are rarely meant as they stand."""
     match node:
         case ast.BinOp(left, ast.FloorDiv(), right) if any(map(_is_fractional, (left, right))):
-            yield Likely(
-                f"{ANY}|floor_div",
-                f"{placed(node.lineno)}, {_shown(node)}: // cuts the fraction off and "
-                "lets no gradient through; / divides",
-                certain=True,
-            )
-        case ast.Call(ast.Attribute(owner, "sqrt" | "log" | "log2" | "rsqrt" as name), args):
+            yield _floored(node)
+        case ast.Call(ast.Attribute(owner, "sqrt" | "log" | "log2" | "rsqrt" as name), args) if (
+            getattr(owner, "id", "") not in ("math", "np")  # which raise
+        ):
             inner = args[0] if args else owner
             what = "logarithm" if "log" in name else "root"
             if not _held_above(inner):
@@ -547,24 +684,32 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                     f"{placed(node.lineno)}, {_shown(node)}: without dim, {name} takes axis 0 or 1: "
                     "dim=-1 is the last one",
                 )
-        case ast.Compare(
-            ast.BinOp(_, ast.BitAnd() | ast.BitOr()) as mixed, [ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()]
-        ):
+        case ast.BinOp(divided, ast.Div(), ast.Constant(1)):
             yield Likely(
                 ANY,
-                f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
-                "put ( ) round each comparison",
+                f"{placed(node.lineno)}: {_shown(divided)} is divided by 1, before the rest: "
+                "put ( ) round all that it should be divided by",
+                certain=True,
             )
-        case ast.Compare(
-            _,
-            [ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()],
-            [ast.BinOp(_, ast.BitAnd() | ast.BitOr()) as mixed],
+        case ast.Compare(left, _, others):
+            for mixed in (left, *others):
+                # In brackets or not, of two comparisons that are joined the middle is never joined first.
+                if isinstance(mixed, ast.BinOp) and isinstance(mixed.op, ast.BitAnd | ast.BitOr):
+                    yield Likely(
+                        ANY,
+                        f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
+                        "put ( ) round each comparison",
+                    )
+        case ast.BinOp(
+            ast.BinOp(_, ast.Mult()) as left, ast.Add() | ast.Sub(), ast.BinOp(_, ast.Mult()) as right
         ):
-            yield Likely(
-                ANY,
-                f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
-                "put ( ) round each comparison",
-            )
+            pairs = [{ast.unparse(part.left), ast.unparse(part.right)} for part in (left, right)]
+            if (both := pairs[0] & pairs[1]) and pairs[0] != pairs[1]:
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(node.lineno)}, {_shown(node)}: both products are with {both.pop()}: is that meant?",
+                    weak=True,
+                )
         case ast.Call(ast.Attribute(_, "stack" | "cat" as name), [ast.List(parts) | ast.Tuple(parts), *_]):
             texts = [ast.unparse(part) for part in parts]
             if len(texts) > 1 and len(set(texts)) == 1:

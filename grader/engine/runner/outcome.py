@@ -304,8 +304,10 @@ def judge(
     written = wording.likely(call.root, message)
     fact = written.sentence if written is not None and written.certain else ""
     riddles = []
-    if isinstance(error, SubmissionRaised):
-        riddles.append(riddle_of(error, call, wording.made_with(call.root)))
+    # Where another exception was expected, the one that came is what has to be understood.
+    raised = error.__context__ if outcome.stage == "raises" else error
+    if isinstance(raised, SubmissionRaised):
+        riddles.append(riddle_of(raised, call, wording.made_with(call.root)))
     # What the line itself shows goes before what the error means, and all else after it.
     riddles.insert(
         0 if written is not None and written.at_line else 1, written.sentence if written is not None else ""

@@ -7,6 +7,7 @@ failures, so no mark depends on it. Each sentence is true wherever its words are
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -85,6 +86,19 @@ def _of_unpacking(found: re.Match[str], line: str) -> str:
     return (
         f"this line takes {wanted} values apart: x.shape has one for each axis, and a tensor one for each row"
     )
+
+
+def _of_self(found: re.Match[str], line: str) -> str:
+    more = int(found[2]) - int(found[1])
+    return "self counts as one of them: it is the first parameter of every method" if more == 1 else ""
+
+
+def _of_joined(found: re.Match[str], line: str) -> str:
+    with contextlib.suppress(SyntaxError, ValueError):
+        for call in (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call)):
+            if getattr(call.func, "attr", "") == "cat" and len(call.args) == 1 and not call.keywords:
+                return "cat joins along axis 0 where dim is left out; the sizes of all other axes have to be alike"
+    return ""
 
 
 _OF_NUMPY = {
@@ -202,10 +216,18 @@ RAISED: Mapping[str, Sentence] = {
     r"unsupported operand type.*'(method|builtin_function_or_method|function)'|'method' object is not": (
         "a function or method stands here without its ( )"
     ),
-    r"takes (\d+) positional arguments? but (\d+) (was|were) given": (
-        "self counts as one of them: it is the first parameter of every method"
+    r"\w\.\w+\(\) takes (\d{1,3}) positional arguments? but (\d{1,3}) (?:was|were) given": _of_self,
+    r"torch\.return_types\.(max|min|sort|topk|kthvalue|median|mode)\b": (
+        "with dim, this gives (values, indices): .values takes the first, and amax and amin give values alone"
     ),
     r"must be Tensor, not tuple": "this is a tuple of several values: take it apart first, as in a, b = …",
+    r"must be Tensor, not (?:[A-Z]\w*|method|function|builtin_function_or_method)\b": (
+        "this is the layer or the function itself: call it, as in self.norm(x)"
+    ),
+    r"but got float|(reshape|view)\(\) takes 1 positional|must be tuple of ints, not float": (
+        "sizes are whole numbers: / gives a float, also of whole numbers, and // a whole one"
+    ),
+    r"Sizes of tensors must match except in dimension (\d)": _of_joined,
     r"must be Tensor, not list": "this is a list: torch.tensor(…) or torch.stack(…) makes a tensor of it",
     r"cannot assign .* as parameter": (
         "this attribute is a parameter: put nn.Parameter(…) around what takes its place"
@@ -258,12 +280,13 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None, made: Mapping[st
         return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:
-            return sentence if isinstance(sentence, str) else sentence(found, line)
+            meant = sentence if isinstance(sentence, str) else sentence(found, line)
+            return "; ".join(filter(None, (meant, _named_sizes(text, call, made))))
     return _named_sizes(text, call, made)
 
 
 def _named_sizes(text: str, call: CallRecord | None, made: Mapping[str, str]) -> str:
-    """Say what has the two sizes that do not fit: one axis alone of the arguments, else numbers of its constructor.
+    """Say what has the two sizes that do not fit: few axes of the arguments, or numbers of the constructor.
 
     One size alone explains nothing: it may be that of something else, such as a number of heads.
     """
@@ -274,11 +297,11 @@ def _named_sizes(text: str, call: CallRecord | None, made: Mapping[str, str]) ->
     for value in (*call.args, *call.kwargs.values()):
         for name, size in (axes_of(value) or {}).items() if is_tensor(value) else ():
             names.setdefault(size, set()).add(name)
-    phrases = {size: f"the size of {next(iter(some))}" for size, some in names.items() if len(some) == 1}
+    phrases = {size: [f"the size of {name}" for name in sorted(some)] for size, some in names.items()}
     for size, some in _numbers_of(call.label, made).items():
-        if size not in names and len(some) < 3:
-            phrases[size] = " or ".join(some)
-    listed_sizes = [f"{size} is {phrases[size]}" for size in sizes if size in phrases]
+        phrases[size] = [*phrases.get(size, ()), *some]
+    known = [size for size in sizes if 0 < len(phrases.get(size, ())) < 4]
+    listed_sizes = [f"{size} is {' or '.join(phrases[size])}" for size in known]
     both = len(listed_sizes) == 2 and len(set(sizes)) == 2
     return clean(", ".join(listed_sizes), WHOLE) if both else ""
 

@@ -31,7 +31,7 @@ from grader.engine.host.source import (
     reached,
     read_source,
 )
-from grader.engine.runner.arguments_by_name import misplaced, other_defaults
+from grader.engine.runner.arguments_by_name import dropped, misplaced, other_defaults
 from grader.engine.runner.doubtful_lines import Likely, likeliest, written_in
 from grader.engine.runner.outcome import MessageContext
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
@@ -176,6 +176,7 @@ class SourceRemarks:
             blocks |= signatures_of(ast.parse(file.read_bytes()).body) if file.suffix == ".py" else {}
         self._written += misplaced(counted, signatures_of(counted), blocks)
         self._written += other_defaults(counted, defaults)
+        self._written += dropped(counted)
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 
