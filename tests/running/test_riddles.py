@@ -160,7 +160,7 @@ ASKED = {
     "return x - x.mean()": "x - x.mean(): without dim, mean goes over all axes",
     "return x.T - x.T.mean(0)": "without keepdim=True the axis is gone",
     "least = x.topk(2).values[:, -1]; return x[:4, :3] * 2 + (x.mT < least).mT": "",
-    "least = x.mT.amax(1)\n    return x + (x < least)": "least of line 4 has an axis fewer than x, which line 5 matches",
+    "least = x.mT.amax(1)\n    return x + (x < least)": "least of line 4 has an axis fewer than x",
     "return x.cos() * x - x.sin() * x": "both products are with x",
     "n = 4; return x if n & (n - 1) == 0 else None": "",
 }

@@ -693,13 +693,15 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
             )
         case ast.Compare(left, _, others):
             for mixed in (left, *others):
-                # In brackets or not, of two comparisons that are joined the middle is never joined first.
-                if isinstance(mixed, ast.BinOp) and isinstance(mixed.op, ast.BitAnd | ast.BitOr):
-                    yield Likely(
-                        ANY,
-                        f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
-                        "put ( ) round each comparison",
-                    )
+                match mixed:
+                    case ast.BinOp(_, ast.BitAnd(), ast.BinOp(_, ast.Sub(), ast.Constant(1))):
+                        pass  # whether a number is a power of two
+                    case ast.BinOp(_, ast.BitAnd() | ast.BitOr()):
+                        yield Likely(
+                            ANY,
+                            f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
+                            "put ( ) round each comparison",
+                        )
         case ast.BinOp(
             ast.BinOp(_, ast.Mult()) as left, ast.Add() | ast.Sub(), ast.BinOp(_, ast.Mult()) as right
         ):
