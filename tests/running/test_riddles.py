@@ -174,6 +174,15 @@ def test_what_a_line_does_that_is_seldom_meant_is_asked_about(bench: Bench) -> N
     ] == []
 
 
+def test_of_a_file_that_is_no_checkpoint_only_what_is_in_it_is_said(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
+    body = "f = io.BytesIO(); torch.save(torch.Generator(), f); f.seek(0); return torch.load(f)"
+    said = bench.said(f"import io, torch\ndef thing(x):\n    {body}\n")
+    assert said.endswith(
+        "Weights only load failed: torch._C.Generator in the file is not a tensor or plain data"
+    )
+
+
 def test_a_root_is_asked_about_where_nan_comes_of_it(bench: Bench) -> None:
     asked = likely(bench, "return (x - 100).sqrt()")
     assert "line 4, (x - 100).sqrt(): the root of a number below 0 is NaN: can x - 100 get there?" in asked

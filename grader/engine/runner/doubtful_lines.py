@@ -294,6 +294,9 @@ def likeliest(found: Sequence[Likely], message: str) -> Likely | None:
     chosen = [written for written in fitting if written.certain] or of_line
     chosen = chosen or [written for written in fitting if not written.weak] or fitting
     sentences = list(dict.fromkeys(written.sentence for written in chosen))
+    sentences = [
+        said for said in sentences if not any(other != said and other in said for other in sentences)
+    ]
     return replace(chosen[0], sentence="; ".join(sentences[:2])) if chosen else None
 
 
@@ -395,15 +398,15 @@ def _of_lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                 fewer[name] = _root(source), node.lineno
     for node in ast.walk(function):
         match node:
-            case ast.BinOp(ast.Name(root), _, ast.Name(name)) | ast.Compare(
-                ast.Name(root), _, [ast.Name(name)]
-            ):
-                made_of, line = fewer.get(name, ("", 0))
-                if made_of == root and line < node.lineno:
+            case ast.BinOp(left, _, right) | ast.Compare(left, _, [right]):
+                made_of, line = fewer.get(_root(right), ("", 0))
+                if line < node.lineno and made_of and not isinstance(right, ast.Subscript):
+                    same = isinstance(left, ast.Name) and left.id == made_of
                     yield Likely(
-                        ANY,
-                        f"{name} of {placed(line)} has an axis fewer than {root}, which {placed(node.lineno)} matches "
-                        "from the right: keepdim=True, or [..., -1:], keeps it",
+                        # Of another tensor it may be right: there only the sizes tell.
+                        ANY if same else rf"(?s)\b{placed(node.lineno)} in .*must match",
+                        f"{_root(right)} of {placed(line)} has an axis fewer than {made_of}, and {placed(node.lineno)} "
+                        "matches axes from the right: keepdim=True, or [..., -1:], keeps it",
                     )
 
 
@@ -666,6 +669,20 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
             yield Likely(
                 _NAN, f"{placed(node.lineno)}: 0 / 0 is NaN: can {clean(ast.unparse(inner), 50)} be 0?"
             )
+        case ast.Call(
+            ast.Attribute(_, "masked_fill" | "masked_fill_" | "where" | "full" | "full_like"), args
+        ) if any(ast.unparse(part) in _INFINITE for part in args):
+            yield Likely(
+                f"{ANY}|{_NAN}",
+                f"{placed(node.lineno)}, {_shown(node)}, puts in inf, the largest of all: should it be -inf?",
+                certain=True,
+            )
+        case ast.Call(ast.Attribute(_, "softmax")):
+            yield Likely(
+                _NAN,
+                f"{placed(node.lineno)}, {_shown(node)}: "
+                "the softmax of a row that is -inf all over is NaN: can that be?",
+            )
         case ast.Call(ast.Name("int" | "round" as name), [argument]) if _is_fractional(argument):
             yield Likely(
                 _DIFFERS,
@@ -760,6 +777,9 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
             yield Likely(
                 _DIFFERS, f"{placed(node.lineno)}, {_shown(node)}, begins at 1: is that meant?", weak=True
             )
+
+
+_INFINITE = ("float('inf')", "torch.inf", "math.inf", "float('infinity')")
 
 
 def _held_above(node: ast.expr) -> bool:

@@ -136,4 +136,16 @@ mistake(
         + cosine = sine = angle.sin().to(x.dtype)
     """,
 )
+
+mistake(
+    "positions-by-width",
+    "your positions are as many as x has columns; there should be one for each of its rows, x.size(-2)",
+    rotate="torch.arange(x.size(-2), -> torch.arange(x.size(-1),",
+)
+
+mistake(
+    "sine-for-cosine",
+    "your sine and your cosine are exchanged, so even position 0 is turned; angle 0 should have cosine 1",
+    rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.sin().to(x.dtype), angle.cos().to(x.dtype)",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
