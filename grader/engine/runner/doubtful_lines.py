@@ -400,7 +400,8 @@ def _of_lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
         match node:
             case ast.BinOp(left, _, right) | ast.Compare(left, _, [right]):
                 made_of, line = fewer.get(_root(right), ("", 0))
-                if line < node.lineno and made_of and not isinstance(right, ast.Subscript):
+                known = made_of not in ("", _root(right), "torch", "np", "F")
+                if known and line < node.lineno and not isinstance(right, ast.Subscript):
                     same = isinstance(left, ast.Name) and left.id == made_of
                     yield Likely(
                         # Of another tensor it may be right: there only the sizes tell.

@@ -94,10 +94,4 @@ mistake(
     "your generate takes the model's result for logits; unpack the pair of logits and cache",
     generate="logits, cache = model(new, cache) -> logits = model(tokens)",
 )
-
-mistake(
-    "last-text",
-    "your generate takes the last row of the batch, logits[-1]; it should take each row's last position",
-    generate="logits[:, -1] -> logits[-1]",
-)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -160,10 +160,13 @@ mistake(
 mistake(
     "post-norm-of-the-sublayer",
     "your post-norm layer normalises what a sublayer gives and adds that to x; it should normalise the sum",
-    EncoderLayer=[
-        "self.norm1(x + self.dropout(self.attention(x, mask))) -> x + self.norm1(self.dropout(self.attention(x, mask)))",
-        "self.norm2(x + self.dropout(self.feed_forward(x))) -> x + self.norm2(self.dropout(self.feed_forward(x)))",
-    ],
+    EncoderLayer="""
+        - x = self.norm1(x + self.dropout(self.attention(x, mask)))
+        + x = x + self.norm1(self.dropout(self.attention(x, mask)))
+
+        - x = self.norm2(x + self.dropout(self.feed_forward(x)))
+        + x = x + self.norm2(self.dropout(self.feed_forward(x)))
+    """,
 )
 
 mistake(

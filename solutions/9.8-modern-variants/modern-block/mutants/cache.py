@@ -109,10 +109,4 @@ mistake(
     "your model does not pass the cache on to its layers; each layer should get its own pair",
     ModernLM="cache if cache is not None else [None] * len(self.layers) -> [None] * len(self.layers)",
 )
-
-mistake(
-    "keys-begin-anew",
-    "your new keys are turned as if they began at 0; after a cache they go on where it ends, as the queries do",
-    GroupedQueryAttention="k = rotate(self._heads(self.w_k(x)), positions) -> k = rotate(self._heads(self.w_k(x)), positions - start)",
-)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
