@@ -10,19 +10,16 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import torch
 
 from grader.engine.checks.text import clean
+from grader.engine.runner.riddles import LAYERS
 from grader.notebooks import placed
-
-LAYERS = frozenset(
-    {"Linear", "Embedding", "LayerNorm", "RMSNorm", "MultiheadAttention", "Conv1d", "Conv2d", "Parameter"}
-)
-"""What of torch.nn has weights that are learned."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,21 @@ class Likely:
     """Whether right answers hold such lines, too: said only where nothing else fits."""
 
 
+Rule = Callable[[Any], Iterator[Likely]]
+RULES: list[tuple[type[ast.AST], Rule]] = []
+"""What is looked at, by the kind of node that it is about."""
+
+
+def rule(*kinds: type[ast.AST]) -> Callable[[Rule], Rule]:
+    """List a function that finds what is doubtful about nodes of these kinds."""
+
+    def listed(find: Rule) -> Rule:
+        RULES.extend((kind, find) for kind in kinds)
+        return find
+
+    return listed
+
+
 def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
     """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
     cut: set[int] = set()
@@ -50,7 +62,9 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
         stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
         inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
-        yield from _doubtful(part)
+        for kind, find in RULES:
+            if isinstance(part, kind):
+                yield from find(part)
         match part:
             case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
                 yield Likely(
@@ -97,12 +111,6 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     "compare on both sides of `or`",
                     certain=True,
                 )
-            case ast.ClassDef():
-                yield from _of_methods(part)
-                yield from _of_attributes(part)
-            case ast.FunctionDef():
-                yield from _of_zeros(part)
-                yield from of_function(part)
 
 
 _NAN = r"(?m)^not finite .*got nan"
@@ -111,7 +119,8 @@ ANY = "(?m)^(first difference|wrong|raised |no |not |out of range|did not raise|
 """All that a failure may begin with but what ends a call from outside."""
 
 
-def _doubtful(part: ast.AST) -> Iterator[Likely]:
+@rule(ast.For, ast.Call, ast.Subscript)
+def rarely_meant(part: ast.AST) -> Iterator[Likely]:
     """Return what a node holds that is rarely on purpose, and otherwise is why values differ."""
     match part:
         case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in ast.walk(part)):
@@ -140,7 +149,8 @@ def _doubtful(part: ast.AST) -> Iterator[Likely]:
             )
 
 
-def _of_attributes(owner: ast.ClassDef) -> Iterator[Likely]:
+@rule(ast.ClassDef)
+def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
     """Find layers and parameters that __init__ makes, and nothing uses."""
     init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), None)
     read = {
@@ -160,13 +170,11 @@ def _of_attributes(owner: ast.ClassDef) -> Iterator[Likely]:
                     f"self.{name}, which {placed(node.lineno)} makes, is never used: "
                     "is something else in its place?",
                 )
-            case ast.Assign(
-                [ast.Attribute(ast.Name("self"), first), *_, ast.Attribute()], ast.Call() as made
-            ):
+            case ast.Assign([ast.Attribute(ast.Name("self")), *_, ast.Attribute()], ast.Call() as made):
                 yield Likely(
                     ANY,
                     f"{placed(node.lineno)} makes one {_shown(made)} for all of these names: make one for each",
-                    certain=first != "" and _makes_weights(made),
+                    certain=getattr(made.func, "attr", getattr(made.func, "id", "")) in LAYERS,
                 )
             case ast.Assign([ast.Attribute(ast.Name("self"), name)], ast.List() | ast.ListComp() as made) if (
                 any(_makes_layer(part) for part in ast.walk(made))
@@ -192,10 +200,6 @@ def _makes_layer(node: ast.AST) -> bool:
     return name[:1].isupper()
 
 
-def _makes_weights(node: ast.Call) -> bool:
-    return getattr(node.func, "attr", getattr(node.func, "id", "")) in LAYERS
-
-
 def _in_degrees(angle: ast.BinOp) -> bool:
     parts = list(ast.walk(angle))
     degrees = any(isinstance(part, ast.Constant) and part.value in (180, 360) for part in parts)
@@ -210,7 +214,8 @@ _LACKED = {
 """Methods that a class may lack, and what is raised then."""
 
 
-def _of_methods(owner: ast.ClassDef) -> Iterator[Likely]:
+@rule(ast.ClassDef)
+def lacking_methods(owner: ast.ClassDef) -> Iterator[Likely]:
     """Find methods that Python does not see: misspelt, or indented into another one."""
     methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
     for name in _LACKED.keys() - methods.keys():
@@ -250,7 +255,8 @@ def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
     return bool(rest) and not ones[0] and all(ones[1:])
 
 
-def _of_zeros(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def taken_for_left_out(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find where a number that may be left out is tested for its truth, which 0 has not either."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -307,13 +313,9 @@ _RAISED_IN = re.compile(r"(?m)^ *\S+, ((?:cell \d+, )?line \d+) in ")
 # Within a function -----------------------------------------------------------------------------------------------
 
 
-def of_function(function: ast.FunctionDef) -> Iterator[Likely]:
-    """Find what a function reads, writes and drops, and what it should not."""
-    yield from _of_names(function)
-    yield from _of_state(function)
-    yield from _of_lost_axes(function)
-    yield from _of_epsilons(function)
-    yield from _of_axis(function)
+@rule(ast.FunctionDef)
+def floored_floats(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find // with an argument that is a float."""
     floats = {
         argument.arg
         for argument in (*function.args.args, *function.args.kwonlyargs)
@@ -323,20 +325,18 @@ def of_function(function: ast.FunctionDef) -> Iterator[Likely]:
         match node:
             case ast.BinOp(_, ast.FloorDiv(), _) if floats & {name.id for name in _names(node, ast.Load)}:
                 yield _floored(node)
-    yield from _of_copies(function)
-    for node in ast.walk(function):
-        yield from _of_statement(node)
-        yield from _of_expression(node)
-        for body in (getattr(node, name, None) for name in ("body", "orelse")):
-            for earlier, later in pairwise(body if isinstance(body, list) else ()):
-                if isinstance(earlier, ast.Return | ast.Continue | ast.Break | ast.Raise):
-                    yield Likely(
-                        ANY,
-                        f"{placed(later.lineno)} never runs: {placed(earlier.lineno)} leaves before it",
-                    )
 
 
-def _of_epsilons(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef, ast.For, ast.While, ast.If)
+def never_reached(block: ast.FunctionDef | ast.For | ast.While | ast.If) -> Iterator[Likely]:
+    """Find statements after one that leaves their block."""
+    for earlier, later in (*pairwise(block.body), *pairwise(getattr(block, "orelse", ()))):
+        if isinstance(earlier, ast.Return | ast.Continue | ast.Break | ast.Raise):
+            yield Likely(ANY, f"{placed(later.lineno)} never runs: {placed(earlier.lineno)} leaves before it")
+
+
+@rule(ast.FunctionDef)
+def added_after_division(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a small number that is added to a quotient in place of its divisor."""
     below: set[ast.AST] = set()
     for node in ast.walk(function):
@@ -360,7 +360,8 @@ def _of_epsilons(function: ast.FunctionDef) -> Iterator[Likely]:
                 )
 
 
-def _of_axis(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def fixed_axis(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a fixed axis in a function whose axis is an argument."""
     axes = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)} & {"dim", "axis"}
     for node in ast.walk(function) if axes else ():
@@ -381,13 +382,15 @@ def _floored(node: ast.BinOp) -> Likely:
     )
 
 
-def _of_lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a name that has an axis fewer than what it was made of, and meets that again."""
     fewer: dict[str, tuple[str, int]] = {}
     for node in ast.walk(function):
         match node:
-            case ast.Assign([ast.Name(name)], ast.Subscript(source, ast.Tuple([*_, index]))) if _is_number(
-                index
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Subscript(source, ast.Tuple([*_, ast.Constant(int()) | ast.UnaryOp(_, ast.Constant())])),
             ):
                 fewer[name] = _root(source), node.lineno
             case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(source, method), args, words)) if (
@@ -411,10 +414,6 @@ def _of_lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                     )
 
 
-def _is_number(index: ast.expr) -> bool:
-    return isinstance(index.operand if isinstance(index, ast.UnaryOp) else index, ast.Constant)
-
-
 def _root(node: ast.expr) -> str:
     """Return the name that a chain of methods, attributes and items begins with."""
     while not isinstance(node, ast.Name):
@@ -430,7 +429,8 @@ def _names(node: ast.AST, context: type[ast.expr_context]) -> list[ast.Name]:
     return [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)]
 
 
-def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def unread(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find names that are given something which nothing reads."""
     read = Counter(name.id for name in _names(function, ast.Load))
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
@@ -447,20 +447,6 @@ def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
     for argument in arguments:
         if not (read[argument.arg] or argument.arg.startswith("_") or argument.arg in ("self", "cls")):
             yield Likely(ANY, f"{function.name} never reads its argument {argument.arg}", weak=True)
-    for loop in (node for node in ast.walk(function) if isinstance(node, ast.For)):
-        names = [name.id for name in _names(loop.target, ast.Store)]
-        counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
-        if not counts and names and not any(read[name] or name.startswith("_") for name in names):
-            yield Likely(ANY, f"{placed(loop.lineno)}: nothing in this loop reads {' or '.join(names)}")
-        for node in (part for statement in loop.body for part in ast.walk(statement)):
-            match node:
-                case ast.Assign([ast.Name(name)]) if name in names and not _read_after(loop, name, node):
-                    yield Likely(
-                        ANY,
-                        f"{placed(node.lineno)}, {name} = …, only gives the name {name} to a new value: "
-                        f"to write into the old one, {name}.copy_(…) or {name}[…] = …",
-                    )
-    yield from _of_rounds(function)
     looped = {
         name.id
         for node in ast.walk(function)
@@ -479,7 +465,8 @@ def _of_names(function: ast.FunctionDef) -> Iterator[Likely]:
                 )
 
 
-def _of_rounds(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def begun_anew(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what begins at 0 or empty before a loop, and is made anew in each of its rounds."""
     for body in (getattr(node, "body", []) for node in ast.walk(function)):
         started: set[str] = set()
@@ -502,12 +489,28 @@ def _of_rounds(function: ast.FunctionDef) -> Iterator[Likely]:
                                     )
 
 
-def _read_after(loop: ast.For, name: str, node: ast.Assign) -> bool:
-    end = node.end_lineno or node.lineno
-    return any(part.id == name and part.lineno > end for part in _names(loop, ast.Load))
+@rule(ast.For)
+def unread_in_loops(loop: ast.For) -> Iterator[Likely]:
+    """Find loops that do not read what they go through, or that only give its name away."""
+    read = {name.id for name in _names(loop, ast.Load)}
+    names = [name.id for name in _names(loop.target, ast.Store)]
+    counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
+    if not counts and names and not any(name in read or name.startswith("_") for name in names):
+        yield Likely(ANY, f"{placed(loop.lineno)}: nothing in this loop reads {' or '.join(names)}")
+    for node in (part for statement in loop.body for part in ast.walk(statement)):
+        match node:
+            case ast.Assign([ast.Name(name)]) if name in names:
+                end = node.end_lineno or node.lineno
+                if not any(part.id == name and part.lineno > end for part in _names(loop, ast.Load)):
+                    yield Likely(
+                        ANY,
+                        f"{placed(node.lineno)}, {name} = …, only gives the name {name} to a new value: "
+                        f"to write into the old one, {name}.copy_(…) or {name}[…] = …",
+                    )
 
 
-def _of_state(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def never_written_back(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what is read out of a dict, computed anew and never written back."""
     origin: dict[str, str] = {}
     written: dict[str, int] = {}
@@ -543,7 +546,8 @@ _MADE = re.compile(
 )
 
 
-def _of_copies(function: ast.FunctionDef) -> Iterator[Likely]:
+@rule(ast.FunctionDef)
+def computed_twice(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find two names that get the same, which copying a line and changing half of it leaves."""
     if function.name == "__init__":
         return
@@ -573,7 +577,8 @@ _IN_PLACE_TOO = frozenset(
 """Methods of sets, lists and modules that change these."""
 
 
-def _of_statement(node: ast.AST) -> Iterator[Likely]:
+@rule(ast.Expr, ast.FunctionDef, ast.Global)
+def dropped_results(node: ast.AST) -> Iterator[Likely]:
     """Find statements whose result is dropped."""
     match node:
         case ast.Expr(ast.Call(ast.Attribute(owner, name)) as call) if not name.endswith("_"):
@@ -648,11 +653,10 @@ _PURE = frozenset(
 _REDUCTIONS = ("mean", "sum", "std", "var", "max", "min", "amax", "amin", "norm")
 
 
-def _of_expression(node: ast.AST) -> Iterator[Likely]:
-    """Find expressions that are rarely meant as they stand."""
+@rule(ast.Call, ast.BinOp)
+def not_a_number(node: ast.AST) -> Iterator[Likely]:
+    """Find where NaN may begin."""
     match node:
-        case ast.BinOp(left, ast.FloorDiv(), right) if any(map(_is_fractional, (left, right))):
-            yield _floored(node)
         case ast.Call(ast.Attribute(owner, "sqrt" | "log" | "log2" | "rsqrt" as name), args) if (
             getattr(owner, "id", "") not in ("math", "np")  # which raise
         ):
@@ -670,6 +674,18 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
             yield Likely(
                 _NAN, f"{placed(node.lineno)}: 0 / 0 is NaN: can {clean(ast.unparse(inner), 50)} be 0?"
             )
+        case ast.Call(ast.Attribute(_, "softmax")):
+            yield Likely(
+                _NAN,
+                f"{placed(node.lineno)}, {_shown(node)}: "
+                "the softmax of a row that is -inf all over is NaN: can that be?",
+            )
+
+
+@rule(ast.Call)
+def infinite(node: ast.AST) -> Iterator[Likely]:
+    """Find the wrong infinity."""
+    match node:
         case ast.Call(
             ast.Attribute(_, "masked_fill" | "masked_fill_" | "where" | "full" | "full_like"), args
         ) if any(ast.unparse(part) in _INFINITE for part in args):
@@ -678,17 +694,25 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                 f"{placed(node.lineno)}, {_shown(node)}, puts in inf, the largest of all: should it be -inf?",
                 certain=True,
             )
-        case ast.Call(ast.Attribute(_, "softmax")):
-            yield Likely(
-                _NAN,
-                f"{placed(node.lineno)}, {_shown(node)}: "
-                "the softmax of a row that is -inf all over is NaN: can that be?",
-            )
+
+
+@rule(ast.BinOp, ast.Call)
+def cut_off(node: ast.AST) -> Iterator[Likely]:
+    """Find what takes fractions away."""
+    match node:
+        case ast.BinOp(left, ast.FloorDiv(), right) if any(map(_is_fractional, (left, right))):
+            yield _floored(node)
         case ast.Call(ast.Name("int" | "round" as name), [argument]) if _is_fractional(argument):
             yield Likely(
                 _DIFFERS,
                 f"{placed(node.lineno)}, {_shown(node)}: {name} takes the fraction away: is that meant?",
             )
+
+
+@rule(ast.Call)
+def without_dim(node: ast.AST) -> Iterator[Likely]:
+    """Find a softmax that is not given its axis."""
+    match node:
         case ast.Call(ast.Attribute(owner, "softmax" | "log_softmax" as name), args, keywords):
             given = (
                 args[1:] if isinstance(owner, ast.Name) and owner.id in ("F", "functional", "torch") else args
@@ -702,6 +726,12 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                     f"{placed(node.lineno)}, {_shown(node)}: without dim, {name} takes axis 0 or 1: "
                     "dim=-1 is the last one",
                 )
+
+
+@rule(ast.BinOp, ast.Compare)
+def in_another_order(node: ast.AST) -> Iterator[Likely]:
+    """Find operators that are computed in another order than is likely meant."""
+    match node:
         case ast.BinOp(divided, ast.Div(), ast.Constant(1)):
             yield Likely(
                 ANY,
@@ -720,6 +750,12 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                             f"{placed(node.lineno)}: {_shown(mixed)} is computed before it is compared: "
                             "put ( ) round each comparison",
                         )
+
+
+@rule(ast.BinOp, ast.Call)
+def same_twice(node: ast.AST) -> Iterator[Likely]:
+    """Find one thing at two places."""
+    match node:
         case ast.BinOp(
             ast.BinOp(_, ast.Mult()) as left, ast.Add() | ast.Sub(), ast.BinOp(_, ast.Mult()) as right
         ):
@@ -744,6 +780,12 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                 f"{placed(node.lineno)}, {_shown(node)}, multiplies {_bare(left)} with itself: is that meant?",
                 weak=True,
             )
+
+
+@rule(ast.BinOp, ast.Assign)
+def reduced(node: ast.AST) -> Iterator[Likely]:
+    """Find a mean or the like over the wrong axes, or that loses its own."""
+    match node:
         case ast.BinOp(left, ast.Sub() | ast.Div(), ast.Call(ast.Attribute(owner, name), args, keywords)) if (
             name in _REDUCTIONS and not any(word.arg in ("keepdim", "keepdims") for word in keywords)
         ):
@@ -768,6 +810,12 @@ def _of_expression(node: ast.AST) -> Iterator[Likely]:
                 f"{placed(node.lineno)}, {_shown(call)}, goes over all axes, the batch too: is dim meant?",
                 weak=True,
             )
+
+
+@rule(ast.Call)
+def short_ranges(node: ast.AST) -> Iterator[Likely]:
+    """Find ranges that leave one out."""
+    match node:
         case ast.Call(ast.Name("range"), [*_, ast.BinOp(_, ast.Sub(), ast.Constant(1))]):
             yield Likely(
                 _DIFFERS,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 from msgspec import UNSET
 
+from grader.catalogue.adapters import Adapter
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.expect import IN_FLOAT32
@@ -258,14 +259,17 @@ class MessageContext:
     """What the source holds that may explain a failure of what was got by this name, with this message."""
     likely: Callable[[str, str], Likely | None] = lambda name, message: None
     """Which lines of it likely bring such a failure about."""
-    own_names: Mapping[str, str] = field(default_factory=dict)
-    """What learners of a course call functions and classes of the kata."""
-    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By function or class, what they call its parameters and arguments, where that is known."""
+    course: Adapter | None = None
+    """What makes the kata of a course's own files, whose learners have names of their own."""
     is_empty: Callable[[str], bool] = lambda name: False
     """Whether nothing is done in the body of a function or method."""
     defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By function or class of the stub, what parameters are where they are left out, as it is written there."""
+
+    @property
+    def own_names(self) -> Mapping[str, str]:
+        """What learners of a course call functions and classes of the kata."""
+        return self.course.own_names if self.course is not None else {}
 
     def made_with(self, name: str) -> Mapping[str, str]:
         """Return the parameters of a class in order, each with its default, or "" where it has none."""
@@ -290,7 +294,7 @@ def judge(
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
         spelled = [
             f"{name} is your {clean(theirs, 60)}"
-            for name, theirs in wording.spelling.get(call.root, {}).items()
+            for name, theirs in (wording.course.spelling if wording.course else {}).get(call.root, {}).items()
             if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", outcome.message or "")
         ]
         where = f", where {', '.join(spelled)}" if spelled else ""

@@ -20,7 +20,6 @@ from grader.engine.checks.raised import sizes_at_odds
 from grader.engine.checks.text import WHOLE, clean
 from grader.engine.host.calls import CallRecord
 from grader.engine.host.errors import SubmissionRaised
-from grader.engine.runner.doubtful_lines import LAYERS
 
 NOTHING: Mapping[str, str] = {}
 Sentence = str | Callable[[re.Match[str], str], str]
@@ -67,7 +66,8 @@ def _of_layers(found: re.Match[str], line: str) -> str:
     return f"a layer is called, as in self.NAME(x): the left side here is the {layer} itself, not what it makes of x"
 
 
-def _of_new_shape(found: re.Match[str], line: str) -> str:
+def of_new_shape(found: re.Match[str], line: str) -> str:
+    """Compare the numbers that a shape has room for with those that are there."""
     sizes, number = [int(size) for size in found[1].split(",")], int(found[2])
     held = math.prod(size for size in sizes if size >= 0)
     if -1 in sizes:
@@ -77,23 +77,27 @@ def _of_new_shape(found: re.Match[str], line: str) -> str:
     return f"[{found[1]}] has room for {held} numbers, and the tensor has {number}"
 
 
-def _of_index(found: re.Match[str], line: str) -> str:
+def of_index(found: re.Match[str], line: str) -> str:
+    """Say which places an axis has."""
     return f"axis {found[1]} has the places 0 to {int(found[2]) - 1} here" if int(found[2]) else ""
 
 
-def _of_unpacking(found: re.Match[str], line: str) -> str:
+def of_unpacking(found: re.Match[str], line: str) -> str:
+    """Say of what there have to be so many."""
     wanted = found[1] or found[2]
     return (
         f"this line takes {wanted} values apart: x.shape has one for each axis, and a tensor one for each row"
     )
 
 
-def _of_self(found: re.Match[str], line: str) -> str:
+def of_self(found: re.Match[str], line: str) -> str:
+    """Say that self is an argument too."""
     more = int(found[2]) - int(found[1])
     return "self counts as one of them: it is the first parameter of every method" if more == 1 else ""
 
 
-def _of_joined(found: re.Match[str], line: str) -> str:
+def of_joined(found: re.Match[str], line: str) -> str:
+    """Say along which axis cat joins where it is not told."""
     with contextlib.suppress(SyntaxError, ValueError):
         for call in (node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call)):
             if getattr(call.func, "attr", "") == "cat" and len(call.args) == 1 and not call.keywords:
@@ -118,17 +122,24 @@ _OF_NUMPY = {
 }
 
 
-def _of_numpy(found: re.Match[str], line: str) -> str:
+def of_numpy(found: re.Match[str], line: str) -> str:
+    """Name what torch has in the place of NumPy's."""
     name = found[1] or found[2]
     return f"{name} is NumPy's; torch has {_OF_NUMPY[name]}" if name in _OF_NUMPY else ""
 
 
-def _of_misplaced(found: re.Match[str], line: str) -> str:
+def of_misplaced(found: re.Match[str], line: str) -> str:
+    """Say of a name that it has no value yet."""
     name = found[1] or found[2]
     return (
         f"{name} has no value yet at this line: it gets one further down, or where this run did not come by"
     )
 
+
+LAYERS = frozenset(
+    {"Linear", "Embedding", "LayerNorm", "RMSNorm", "MultiheadAttention", "Conv1d", "Conv2d", "Parameter"}
+)
+"""What of torch.nn has weights that are learned."""
 
 RAISED: Mapping[str, Sentence] = {
     r"NameError: name '(\w+)' is not defined": _of_names,
@@ -209,14 +220,14 @@ RAISED: Mapping[str, Sentence] = {
         "this is a number, and it is called: is a layer to be made of it in __init__, as nn.Dropout(p)?"
     ),
     r"before Module.__init__\(\) call": "super().__init__() has to come before this line",
-    r"shape '\[((?:-?\d{1,9}, ){0,15}-?\d{1,9})\]' is invalid for input of size (\d{1,9})": _of_new_shape,
-    r"index -?\d+ is out of bounds for dimension (\d{1,3}) with size (\d{1,9})": _of_index,
+    r"shape '\[((?:-?\d{1,9}, ){0,15}-?\d{1,9})\]' is invalid for input of size (\d{1,9})": of_new_shape,
+    r"index -?\d+ is out of bounds for dimension (\d{1,3}) with size (\d{1,9})": of_index,
     r"too many indices for tensor of dimension (\d)": "this tensor has fewer axes than are asked for in [ ]",
-    r"not enough values to unpack \(expected (\d+)|too many values to unpack \(expected (\d+)": _of_unpacking,
+    r"not enough values to unpack \(expected (\d+)|too many values to unpack \(expected (\d+)": of_unpacking,
     r"unsupported operand type.*'(method|builtin_function_or_method|function)'|'method' object is not": (
         "a function or method stands here without its ( )"
     ),
-    r"\w\.\w+\(\) takes (\d{1,3}) positional arguments? but (\d{1,3}) (?:was|were) given": _of_self,
+    r"\w\.\w+\(\) takes (\d{1,3}) positional arguments? but (\d{1,3}) (?:was|were) given": of_self,
     r"torch\.return_types\.(max|min|sort|topk|kthvalue|median|mode)\b": (
         "with dim, this gives (values, indices): .values takes the first, and amax and amin give values alone"
     ),
@@ -227,7 +238,7 @@ RAISED: Mapping[str, Sentence] = {
     r"but got float|(reshape|view)\(\) takes 1 positional|must be tuple of ints, not float": (
         "sizes are whole numbers: / gives a float, also of whole numbers, and // a whole one"
     ),
-    r"Sizes of tensors must match except in dimension (\d)": _of_joined,
+    r"Sizes of tensors must match except in dimension (\d)": of_joined,
     r"must be Tensor, not list": "this is a list: torch.tensor(…) or torch.stack(…) makes a tensor of it",
     r"cannot assign .* as parameter": (
         "this attribute is a parameter: put nn.Parameter(…) around what takes its place"
@@ -245,7 +256,7 @@ RAISED: Mapping[str, Sentence] = {
     r"stack expects each tensor to be equal size": (
         "stack makes a new axis of tensors of one shape; cat joins them along an axis that is there"
     ),
-    r"'Tensor' object has no attribute '(\w+)'|module 'torch' has no attribute '(\w+)'": _of_numpy,
+    r"'Tensor' object has no attribute '(\w+)'|module 'torch' has no attribute '(\w+)'": of_numpy,
     r"Weights only load failed": (
         "a checkpoint is read as tensors, numbers, texts, lists and dicts alone: of a generator save get_state()"
     ),
@@ -256,7 +267,7 @@ RAISED: Mapping[str, Sentence] = {
     r"'float' object cannot be interpreted as an integer|slice indices must be integers": (
         "a whole number is wanted: / gives a float, also of whole numbers, and // a whole one"
     ),
-    r"local variable '(\w+)' (?:referenced before|where)|cannot access local variable '(\w+)'": _of_misplaced,
+    r"local variable '(\w+)' (?:referenced before|where)|cannot access local variable '(\w+)'": of_misplaced,
     r"dictionary changed size during iteration": "go through list(…) of it where the loop adds or removes",
     r"'Tensor' object is not callable": (
         "a tensor is indexed with [ ]; ( ) calls: has a layer's name been given to a tensor?"
@@ -280,8 +291,8 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None, made: Mapping[st
         return "x.T turns all axes round; x.transpose(-2, -1), or x.mT, exchanges the last two alone"
     for words, sentence in RAISED.items():
         if (found := re.search(words, text)) is not None:
-            meant = sentence if isinstance(sentence, str) else sentence(found, line)
-            return "; ".join(filter(None, (meant, _named_sizes(text, call, made))))
+            explained = sentence if isinstance(sentence, str) else sentence(found, line)
+            return "; ".join(filter(None, (explained, _named_sizes(text, call, made))))
     return _named_sizes(text, call, made)
 
 

@@ -81,7 +81,7 @@ def angle_slips(max_len, d_model, part):
         "your exponent is i / d_model; it should be 2i / d_model": lambda: waves(
             position * 10000.0 ** (-columns / 2 / d_model)
         ),
-        "your angles are turned from degrees to radians; they are radians already": lambda: waves(
+        "your angles are turned from degrees to radians once more; leave them as they are": lambda: waves(
             torch.deg2rad(position * 10000.0 ** (-columns / d_model))
         ),
     }

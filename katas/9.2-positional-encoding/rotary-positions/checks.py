@@ -81,7 +81,7 @@ def angle_slips(x, positions, base):
         "your exponents are half of what they should be; pair i should have -2i / D": lambda: pairs(
             position * base ** (-columns / 2 / D)
         ),
-        "your angles are turned from degrees to radians; they are radians already": lambda: pairs(
+        "your angles are turned from degrees to radians once more; leave them as they are": lambda: pairs(
             torch.deg2rad(position * base ** (-columns / D))
         ),
     }
