@@ -785,6 +785,12 @@ def same_twice(node: ast.AST) -> Iterator[Likely]:
 @rule(ast.BinOp, ast.Assign)
 def reduced(node: ast.AST) -> Iterator[Likely]:
     """Find a mean or the like over the wrong axes, or that loses its own."""
+    while isinstance(node, ast.BinOp):
+        match node.right:
+            case ast.Call(ast.Attribute(inner, "log" | "sqrt" | "exp" | "abs"), []):
+                node = ast.copy_location(ast.BinOp(node.left, node.op, inner), node)
+            case _:
+                break
     match node:
         case ast.BinOp(left, ast.Sub() | ast.Div(), ast.Call(ast.Attribute(owner, name), args, keywords)) if (
             name in _REDUCTIONS and not any(word.arg in ("keepdim", "keepdims") for word in keywords)
@@ -794,7 +800,7 @@ def reduced(node: ast.AST) -> Iterator[Likely]:
             has_dim = bool(dims) or any(word.arg in ("dim", "axis") for word in keywords)
             calls = [part for part in ast.walk(left) if isinstance(part, ast.Call)]
             reduced = any(getattr(part.func, "attr", "") in _REDUCTIONS for part in calls)
-            alike = _bare(base) and _bare(base) in {name.id for name in _names(left, ast.Load)}
+            alike = _root(base) and _root(base) in {name.id for name in _names(left, ast.Load)}
             if alike and not reduced and len(dims) < 2:
                 what = (
                     "without keepdim=True the axis is gone, and what is left is matched from the right"

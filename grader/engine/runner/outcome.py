@@ -305,7 +305,10 @@ def judge(
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
     message = outcome.message or ""
-    written = wording.likely(call.root, message)
+    # What another function did wrong that the check called before may show only here.
+    roots = dict.fromkeys([call.root, *(earlier.root for earlier in reversed(list(calls)))])
+    doubts = [line for line in (wording.likely(root, message) for root in roots) if line is not None]
+    written = next((line for line in doubts if line.certain), doubts[0] if doubts else None)
     fact = written.sentence if written is not None and written.certain else ""
     riddles = []
     # Where another exception was expected, the one that came is what has to be understood.

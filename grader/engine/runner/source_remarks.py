@@ -156,7 +156,9 @@ class SourceRemarks:
     def likely(self, name: str, message: str) -> Likely | None:
         """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
         ran = reached(self._reads, (name,))
-        return likeliest([written for owner, written in self._written if owner in ran], message)
+        # A helper of the check is not among these names, and may call all that it is given.
+        known = name in self._reads
+        return likeliest([written for owner, written in self._written if owner in ran or not known], message)
 
     def _read(
         self, source: Source, required: Collection[str], given: Iterable[Path], defaults: Defaults

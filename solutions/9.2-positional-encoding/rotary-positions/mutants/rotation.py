@@ -138,12 +138,6 @@ mistake(
 )
 
 mistake(
-    "positions-by-width",
-    "your positions are as many as x has columns; there should be one for each of its rows, x.size(-2)",
-    rotate="torch.arange(x.size(-2), -> torch.arange(x.size(-1),",
-)
-
-mistake(
     "sine-for-cosine",
     "your sine and your cosine are exchanged, so even position 0 is turned; angle 0 should have cosine 1",
     rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.sin().to(x.dtype), angle.cos().to(x.dtype)",
