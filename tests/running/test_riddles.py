@@ -163,6 +163,7 @@ ASKED = {
     "least = x.mT.amax(1)\n    return x + (x < least)": "least of line 4 has an axis fewer than x",
     "return x.cos() * x - x.sin() * x": "both products are with x",
     "n = 4; return x if n & (n - 1) == 0 else None": "",
+    "return x.masked_fill(x > 0, float('inf'))": "puts in inf, the largest of all: should it be -inf?",
 }
 
 
@@ -181,6 +182,16 @@ def test_of_a_file_that_is_no_checkpoint_only_what_is_in_it_is_said(bench: Bench
     assert said.endswith(
         "Weights only load failed: torch._C.Generator in the file is not a tensor or plain data"
     )
+
+
+def test_a_line_of_another_function_that_the_check_called_is_named(bench: Bench) -> None:
+    bench.asks("""
+        x = draw.normal(row=4, column=3)
+        submission.prepare(x)
+        expect(submission.thing(x)).close_to(x + 1)
+    """)
+    (check,) = bench.check("def prepare(x):\n    x + 1\n\ndef thing(x):\n    return x\n").checks
+    assert check.likely == "line 2, x + 1: what this computes is dropped"
 
 
 def test_a_root_is_asked_about_where_nan_comes_of_it(bench: Bench) -> None:

@@ -690,7 +690,7 @@ def infinite(node: ast.AST) -> Iterator[Likely]:
             ast.Attribute(_, "masked_fill" | "masked_fill_" | "where" | "full" | "full_like"), args
         ) if any(ast.unparse(part) in _INFINITE for part in args):
             yield Likely(
-                f"{ANY}|{_NAN}",
+                ANY,
                 f"{placed(node.lineno)}, {_shown(node)}, puts in inf, the largest of all: should it be -inf?",
                 certain=True,
             )
