@@ -156,6 +156,8 @@ ASKED = {
     "return x.softmax(0) / 1 - 2": "x.softmax(0) is divided by 1, before the rest",
     "y = x / 2 + 1e-5; eps = 3; return x / y + eps": "eps is added after the division",
     "eps = 3; return x / (x + eps)": "",
+    "import re; A = 'a'; re.split(A, 'ab'); return x": "findall gives the matches",
+    "least = x.sum(0).clamp(1)\n    return x + (x.mT / least).mT": "least of line 4 has an axis fewer than x",
     "return x[(x > 0) & 1 == 0]": "(x > 0) & 1 is computed before it is compared",
     "return x - x.mean()": "x - x.mean(): without dim, mean goes over all axes",
     "return x.T - x.T.mean(0)": "without keepdim=True the axis is gone",
@@ -239,6 +241,7 @@ def test_sizes_of_a_module_are_named_by_what_it_was_made_with(bench: Bench) -> N
 
 LAYERS = {
     "self.a = nn.Linear(3, 3); self.b = nn.Linear(3, 3)": "self.b, which line 6 makes, is never used",
+    "row = nn.Linear(3, 3); self.a = row; self.b = row": "self.a and self.b are one and the same layer, that of line 6",
     "self.a = self.b = nn.Linear(3, 3)": "line 6 makes one nn.Linear(3, 3) for all of these names",
     "self.a = nn.Sequential(*[nn.Linear(3, 3)] * 2)": "that is one and the same layer several times",
     "self.rows = [nn.Linear(3, 3)]; self.a = self.rows[0]": "a plain list hides its layers",

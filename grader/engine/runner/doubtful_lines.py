@@ -158,6 +158,24 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
         for node in ast.walk(owner)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     }
+    named = [
+        (node.value.id, node.targets[0].attr)
+        for node in ast.walk(init or owner)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Attribute)
+        and isinstance(node.value, ast.Name)
+    ]
+    for node in ast.walk(init or owner):
+        match node:
+            case ast.Assign([ast.Name(name)], made) if _makes_layer(made):
+                shared = [f"self.{attribute}" for value, attribute in named if value == name]
+                if len(shared) > 1:
+                    yield Likely(
+                        ANY,
+                        f"{' and '.join(shared)} are one and the same layer, that of {placed(node.lineno)}: "
+                        "make one for each",
+                        certain=True,
+                    )
     # What is found by its name as a text, or by all that a module has, is used.
     whole = any(getattr(node, "id", "") in ("getattr", "vars") for node in ast.walk(owner))
     for node in ast.walk(init) if init is not None and not whole else ():
@@ -393,12 +411,12 @@ def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                 ast.Subscript(source, ast.Tuple([*_, ast.Constant(int()) | ast.UnaryOp(_, ast.Constant())])),
             ):
                 fewer[name] = _root(source), node.lineno
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(source, method), args, words)) if (
-                method in _REDUCTIONS
-                and (args or words)
-                and not any(w.arg in ("keepdim", "keepdims") for w in words)
-            ):
-                fewer[name] = _root(source), node.lineno
+            case ast.Assign([ast.Name(name)], made):
+                while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+                    kept = any(word.arg in ("keepdim", "keepdims") for word in made.keywords)
+                    if made.func.attr in _REDUCTIONS and (made.args or made.keywords) and not kept:
+                        fewer[name] = _root(made), node.lineno
+                    made = made.func.value
     for node in ast.walk(function):
         match node:
             case ast.BinOp(left, _, right) | ast.Compare(left, _, [right]):
@@ -815,6 +833,19 @@ def reduced(node: ast.AST) -> Iterator[Likely]:
                 "(?m)^first difference",
                 f"{placed(node.lineno)}, {_shown(call)}, goes over all axes, the batch too: is dim meant?",
                 weak=True,
+            )
+
+
+@rule(ast.Call)
+def split_for_found(node: ast.AST) -> Iterator[Likely]:
+    """Find a split by the pattern of what is looked for."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("re"), "split"), [ast.Name(name), *_]) if name.isupper():
+            yield Likely(
+                ANY,
+                f"{placed(node.lineno)}, {_shown(node)}: split gives what is between the matches of {name}; "
+                "findall gives the matches",
+                certain=True,
             )
 
 
