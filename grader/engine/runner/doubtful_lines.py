@@ -413,8 +413,8 @@ def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                 fewer[name] = _root(source), node.lineno
             case ast.Assign([ast.Name(name)], made):
                 while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
-                    kept = any(word.arg in ("keepdim", "keepdims") for word in made.keywords)
-                    if made.func.attr in _REDUCTIONS and (made.args or made.keywords) and not kept:
+                    keeps = any(word.arg in ("keepdim", "keepdims") for word in made.keywords)
+                    if made.func.attr in _REDUCTIONS and (made.args or made.keywords) and not keeps:
                         fewer[name] = _root(made), node.lineno
                     made = made.func.value
     for node in ast.walk(function):

@@ -156,25 +156,4 @@ mistake(
     EncoderLayer="- self.norm_first = norm_first",
     costs="no call of a layer returns anything, so no value can be compared",
 )
-
-mistake(
-    "post-norm-of-the-sublayer",
-    "your post-norm layer normalises what a sublayer gives and adds that to x; it should normalise the sum",
-    EncoderLayer="""
-        - x = self.norm1(x + self.dropout(self.attention(x, mask)))
-        + x = x + self.norm1(self.dropout(self.attention(x, mask)))
-
-        - x = self.norm2(x + self.dropout(self.feed_forward(x)))
-        + x = x + self.norm2(self.dropout(self.feed_forward(x)))
-    """,
-)
-
-mistake(
-    "post-norm-of-attention",
-    "your post-norm layer normalises what attention gives and adds that to x; it should normalise the sum",
-    EncoderLayer="""
-        - x = self.norm1(x + self.dropout(self.attention(x, mask)))
-        + x = x + self.norm1(self.dropout(self.attention(x, mask)))
-    """,
-)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
