@@ -240,7 +240,7 @@ def test_sizes_of_a_module_are_named_by_what_it_was_made_with(bench: Bench) -> N
 
 
 LAYERS = {
-    "self.a = nn.Linear(3, 3); self.b = nn.Linear(3, 3)": "self.b, which line 6 makes, is never used",
+    "self.a = nn.Linear(3, 3); self.b = nn.Linear(3, 3)": "self.b, which line 6 makes, is used by no method",
     "row = nn.Linear(3, 3); self.a = row; self.b = row": "self.a and self.b are one and the same layer, that of line 6",
     "self.a = self.b = nn.Linear(3, 3)": "line 6 makes one nn.Linear(3, 3) for all of these names",
     "self.a = nn.Sequential(*[nn.Linear(3, 3)] * 2)": "that is one and the same layer several times",

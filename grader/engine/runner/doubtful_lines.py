@@ -185,7 +185,7 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
             ):
                 yield Likely(
                     ANY,
-                    f"self.{name}, which {placed(node.lineno)} makes, is never used: "
+                    f"self.{name}, which {placed(node.lineno)} makes, is used by no method of {owner.name}: "
                     "is something else in its place?",
                 )
             case ast.Assign([ast.Attribute(ast.Name("self")), *_, ast.Attribute()], ast.Call() as made):
