@@ -76,6 +76,6 @@ def balance_loss(logits: Tensor, experts: Tensor) -> Tensor:
     """Return E · Σ f · P; f counts choices, and P is the mean softmax over all E."""
     count = logits.size(-1)
     probability = logits.softmax(dim=-1).reshape(-1, count).mean(dim=0)
-    share = experts.flatten().bincount(minlength=count) / experts.numel()
+    share = experts.flatten().bincount(minlength=count).double() / experts.numel()
     return count * (share.to(logits.dtype) * probability).sum()
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
