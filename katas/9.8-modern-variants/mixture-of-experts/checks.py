@@ -19,6 +19,7 @@ from grader.checks import (
     fingerprint_facts,
     given_module,
     oracle,
+    same_tensors,
     stand_in,
     with_axes,
 )
@@ -582,3 +583,9 @@ def test_balance_promises(submission, draw):
               "experts": with_axes(some_choices(draw, 4, 2, batch=batch, time=time), "batch", "time", "choice")}
              for batch, time in ((3, 2), (1, 66), (2, 1))]  # fmt: skip
     Part("balance_loss", outputs=["loss"], dtypes=FLOATS, rows=False).expect(submission, right_balance, draw, calls)
+    # What `Part` gives the second time is turned round, which leaves all counts as they are.
+    with torch.no_grad(), same_tensors(submission):
+        for place in (0, 2):
+            experts = torch.full((3, 2, 1), place, device=draw.device)
+            found, wanted = submission.balance_loss(calls[0]["logits"], experts), (calls[0]["logits"], experts)
+            expect(found, f"loss where expert {place} gets all").close_to(oracle(right_balance, *wanted))
