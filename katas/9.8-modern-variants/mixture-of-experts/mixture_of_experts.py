@@ -6,7 +6,7 @@ References: Shazeer et al. 2017 (arXiv:1701.06538), the layer; Lepikhin et al. 2
 al. 2021 (arXiv:2101.03961), the loss that balances, equations 4 to 6; Jiang et al. 2024 (arXiv:2401.04088), a softmax
 over the chosen; Dai et al. 2024 (arXiv:2401.06066), shared experts.
 
-First step: `route`, as the lesson says under that heading; `kata check mixture-of-experts -k test_route` then shows that
+First step: `route`, as the lesson says under that heading; `kata check mixture-of-experts -k test_ties` then shows that
 it is right.
 """
 
