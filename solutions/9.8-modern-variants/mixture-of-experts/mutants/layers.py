@@ -7,6 +7,7 @@ mistake(
     "one-expert-for-all",
     "your experts are one and the same object, so they have the same parameters; each should have its own",
     MoE="Expert(d_model, d_ff) for _ in range(experts) -> [Expert(d_model, d_ff)] * experts",
+    costs="all experts say the same, so no token has the right output",
 )
 
 mistake(
@@ -27,7 +28,6 @@ mistake(
     "weights-not-used",
     "your layer adds the experts' outputs without their weights; multiply each by its own",
     MoE="weights[rows, ranks, None] * expert(tokens[rows]) -> expert(tokens[rows])",
-    costs="no token has the right output",
 )
 
 mistake(
@@ -54,14 +54,12 @@ mistake(
     "last-expert-wins",
     "your layer overwrites what an earlier expert has put there; add to it",
     MoE="total.index_add(0, rows, -> total.index_copy(0, rows,",
-    costs="no token has the right output where k is above 1",
 )
 
 mistake(
     "residual-inside",
     "your layer adds x to its output; a residual should stay outside of the layer",
     MoE="output[real] = total -> output[real] = total + tokens",
-    costs="no token has the right output",
 )
 
 mistake(
@@ -91,7 +89,6 @@ mistake(
     "routed-by-probabilities",
     "your router's logits go through a softmax before route, which takes one as well; pass the logits",
     MoE="route(self.router(tokens), self.k) -> route(self.router(tokens).softmax(dim=-1), self.k)",
-    costs="no token has the right output",
 )
 
 mistake(

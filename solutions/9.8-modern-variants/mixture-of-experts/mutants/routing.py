@@ -26,7 +26,6 @@ mistake(
     "smallest",
     "your route takes the smallest logits; it should take the largest",
     route="descending=True -> descending=False",
-    costs="each token goes to the wrong experts",
 )
 
 mistake(
