@@ -20,7 +20,7 @@ class MoE(nn.Module):
         B, T, D = x.shape
         flat = x.reshape(B * T, D)
         w, chosen = route(self.router(flat), self.k)
-        mask = F.one_hot(chosen, len(self.experts)).bool()  # [N, k, E]
+        mask = nn.functional.one_hot(chosen, len(self.experts)).bool()  # [N, k, E]
         if keep is not None:
             mask &= keep.reshape(-1, 1, 1)
         mask = mask.permute(2, 1, 0)
@@ -144,7 +144,7 @@ def route(logits, k):
 class MoE(nn.Module):
     def forward(self, x, keep=None):
         weights, chosen = route(self.router(x), self.k)
-        goes = F.one_hot(chosen, len(self.experts))
+        goes = nn.functional.one_hot(chosen, len(self.experts))
         if keep is not None:
             goes = goes * keep[..., None, None]
         if self.capacity is not None:
@@ -168,7 +168,7 @@ class MoE(nn.Module):
     def forward(self, x, keep=None):
         flat = x.flatten(0, 1)
         w, chosen = route(self.router(flat), self.k)
-        mask = F.one_hot(chosen, len(self.experts)).bool()
+        mask = nn.functional.one_hot(chosen, len(self.experts)).bool()
         if keep is not None:
             mask &= keep.reshape(-1, 1, 1)
         out = torch.zeros_like(flat)
@@ -205,7 +205,7 @@ class MoE(nn.Module):
 @answer("shares-of-tokens", "Shares are means of k-hot rows, which add up to k.", named=["share-of-tokens"])
 def balance_loss(logits, experts):
     E = logits.shape[-1]
-    f = F.one_hot(experts, E).sum(-2).to(logits.dtype).reshape(-1, E).mean(0)
+    f = nn.functional.one_hot(experts, E).sum(-2).to(logits.dtype).reshape(-1, E).mean(0)
     return E * (f * logits.softmax(-1).reshape(-1, E).mean(0)).sum()
 
 

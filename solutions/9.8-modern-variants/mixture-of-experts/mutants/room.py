@@ -95,6 +95,18 @@ mistake(
 )
 
 mistake(
+    "dropped-when-computed",
+    "your experts compute all rows that chose them, and then drop some; they should get no more than they take",
+    MoE="""
+        + every = rows
+          rows, ranks = rows[: self.capacity], ranks[: self.capacity]
+
+        - total = total.index_add(0, rows, weights[rows, ranks, None] * expert(tokens[rows]))
+        + total = total.index_add(0, rows, weights[rows, ranks, None] * expert(tokens[every])[: self.capacity])
+    """,
+)
+
+mistake(
     "shared-have-a-limit",
     "your shared experts take the first `capacity` tokens only; they should take all",
     MoE="""
