@@ -151,12 +151,13 @@ def expect_rows(submission, layer, x, k, keep=None, capacity=None, when=""):
     for calls in record.read():
         rows = [row for call in calls for row in call.cpu().reshape(-1, tokens.shape[-1])]
         same = [(row == tokens).all(-1).nonzero().flatten().tolist() for row in rows]
-        found.append((len([call for call in calls if len(call)]), sorted(places[0] if places else -1 for places in same)))
+        numbers = sorted(places[0] if places else -1 for places in same)
+        found.append((len([call for call in calls if len(call)]), numbers))
     fingerprint_facts(submission, rows=found)
     chosen = taken(x.cpu()[..., : len(found)], k, capacity, keep)[1].flatten(0, 1)
     for place, (calls, rows) in enumerate(found):
         expect(rows, f"rows that expert {place} is called with{when}").is_value(
-            chosen[:, place].nonzero().flatten().tolist(), why="counted from 0, batch by batch; -1 is no token"
+            chosen[:, place].nonzero().flatten().tolist(), why="counted from 0, batch by batch; -1 stands for no token"
         )
         expect(calls > 1, f"whether expert {place} is called more than once{when}").is_value(False)
 
@@ -295,7 +296,7 @@ def test_identical(submission, draw):
     for experts, k in ((4, 2), (3, 1), (5, 4)):
         layer, state = built(submission, draw, (6, 5, experts), k)
         for name in state:
-            _, place, part = name.split(".", 2) if name.startswith("experts.") else ("", "0", "")
+            _, _, part = name.split(".", 2) if name.startswith("experts.") else ("", "0", "")
             state[name] = state[f"experts.0.{part}"] if part else draw.like(state[name])
         load(layer, state)
         x = draw.normal(batch=2, time=4, width=6)
@@ -528,8 +529,8 @@ def some_choices(draw, experts, k, **axes):
 def test_balance(submission, draw):
     """the loss is E times the sum of share and mean probability, over all experts
 
-    > fᵢ is the share of all choices that fell on expert i; Pᵢ is the mean probability of expert i, in a softmax over all E
-        logits.
+    > fᵢ is the share of all choices that fell on expert i; Pᵢ is the mean probability of expert i, in a softmax over
+        all E logits.
     """
     for axes, experts, k in (
         ({"batch": 3, "time": 4}, 5, 2), ({"token": 6}, 4, 1), ({"token": 3}, 3, 3), ({"batch": 1, "time": 1}, 6, 2),

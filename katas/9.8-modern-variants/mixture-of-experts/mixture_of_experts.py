@@ -2,9 +2,9 @@
 
 B batch, T positions, D = d_model, E = experts. `[..]` stands for any number of axes.
 
-References: Shazeer et al. 2017 (arXiv:1701.06538), the layer; Lepikhin et al. 2020 (arXiv:2006.16668), capacity; Fedus et
-al. 2021 (arXiv:2101.03961), the loss that balances, equations 4 to 6; Jiang et al. 2024 (arXiv:2401.04088), a softmax
-over the chosen; Dai et al. 2024 (arXiv:2401.06066), shared experts.
+References: Shazeer et al. 2017 (arXiv:1701.06538), the layer; Lepikhin et al. 2020 (arXiv:2006.16668), capacity; Fedus
+et al. 2021 (arXiv:2101.03961), the loss that balances, equations 4 to 6; Jiang et al. 2024 (arXiv:2401.04088), a
+softmax over the chosen; Dai et al. 2024 (arXiv:2401.06066), shared experts.
 
 First step: `route`, as the lesson says under that heading; `kata check mixture-of-experts -k test_ties` then shows that
 it is right.
@@ -117,8 +117,8 @@ class MoE(nn.Module):
 def balance_loss(logits: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
     """Measure how unevenly a router spreads its tokens: E · Σᵢ fᵢ · Pᵢ.
 
-    fᵢ is the share of all choices that fell on expert i; Pᵢ is the mean probability of expert i, in a softmax over all E
-    logits. No gradient goes through f, which only counts.
+    fᵢ is the share of all choices that fell on expert i; Pᵢ is the mean probability of expert i, in a softmax over all
+    E logits. No gradient goes through f, which only counts.
 
     Args:
         logits: [.., E] float; left as they are.

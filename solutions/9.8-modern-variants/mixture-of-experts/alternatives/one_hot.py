@@ -39,7 +39,7 @@ class MoE(nn.Module):
         super().__init__()
         if k not in range(1, experts + 1):
             raise ValueError(f"{k} experts of {experts}: k is from 1 to their number")
-        if capacity is not None and capacity < 1 or shared < 0:
+        if (capacity is not None and capacity < 1) or shared < 0:
             raise ValueError(f"capacity {capacity} and shared {shared}: at least 1 and 0 were expected")
         self.k, self.capacity = k, capacity
         self.router = nn.Linear(d_model, experts, bias=False)

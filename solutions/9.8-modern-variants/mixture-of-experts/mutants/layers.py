@@ -5,7 +5,7 @@ Each expert is called once, with its own rows, and its outputs count as the weig
 
 mistake(
     "one-expert-for-all",
-    "your experts are one and the same object, so they have the same parameters; make each anew",
+    "your experts are one and the same object, so they have the same parameters; each should have its own",
     MoE="Expert(d_model, d_ff) for _ in range(experts) -> [Expert(d_model, d_ff)] * experts",
 )
 

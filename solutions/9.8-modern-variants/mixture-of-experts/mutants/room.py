@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "first-choices-first",
-    "your experts take all first choices before any second one; go by the order of the text alone",
+    "your experts take all first choices before any second one; they should go by the order of the text",
     MoE="""
         + order = ranks.argsort(stable=True)
         + rows, ranks = rows[order], ranks[order]
@@ -47,7 +47,7 @@ mistake(
 
 mistake(
     "capacity-for-each-text",
-    "your capacity is counted anew in each text of the batch; it should hold for the whole call",
+    "your capacity is counted again in each text of the batch; it should hold for the whole call",
     MoE="""
           rows, ranks = rows[: self.capacity], ranks[: self.capacity]
         + if self.capacity:
@@ -70,7 +70,7 @@ mistake(
 
 mistake(
     "weights-renewed",
-    "your weights are made anew after a drop, so they add up to 1 again; they should stay as they are",
+    "your weights are divided again after a drop, so they add up to 1 again; they should stay as they are",
     MoE="""
           total = torch.zeros_like(tokens)
         + taken = torch.zeros_like(weights)

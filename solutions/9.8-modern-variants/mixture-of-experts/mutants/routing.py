@@ -31,13 +31,13 @@ mistake(
 
 mistake(
     "topk",
-    "your topk leaves the order of equal logits open; sort with stable=True, so the lower number comes first",
+    "your topk leaves the order of equal logits open; use a sort with stable=True",
     route="ordered, experts = logits.sort(dim=-1, descending=True, stable=True) -> ordered, experts = logits.topk(k)",
 )
 
 mistake(
     "unstable-sort",
-    "your sort is not stable, so the order of many equal logits is left open; sort with stable=True",
+    "your sort is not stable, so the order of many equal logits is left open; use stable=True",
     route="descending=True, stable=True -> descending=True",
 )
 
