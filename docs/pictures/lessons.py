@@ -809,6 +809,31 @@ def _patches(f: Figure) -> None:
     f.text(12, 262, "a cross without noise, one channel; blue: light pixels", "s")
 
 
+@figure("mixture-of-experts", "Four tokens on their way to four experts, each with room for two", 236)
+def _mixture_of_experts(f: Figure) -> None:
+    tokens = {"the": [1.0, 3, 2, 0], "red": [0, 2, 2, 1], "fox": [2, 3, 0, 1], "ran": [0, 1, 1, 3]}
+    solution, logits = reference("mixture-of-experts"), torch.tensor(list(tokens.values()))
+    layer, taken = solution.MoE(4, 1, experts=4, k=2, capacity=2), {}
+    layer.router.weight.data = torch.eye(4)  # a token is its own logits
+    for number, expert in enumerate(layer.experts):
+        expert.register_forward_pre_hook(lambda _m, given, n=number: taken.update({n: given[0].tolist()}))
+    layer(logits[None])
+    f.text(40, 18, "tokens", "h m")
+    f.text(300, 18, "experts, each with room for two", "h m")
+    chosen = solution.route(logits, 2)[1].tolist()
+    for i, (word, row) in enumerate(tokens.items()):
+        y = 34 + 48 * i
+        f.named(14, y, 52, word, "a")
+        f.text(208, y + 15, f"expert {i}", "s")
+        names = [name for name in tokens if tokens[name] in taken[i]]
+        for slot, name in enumerate([*names, "", ""][:2]):
+            f.named(266 + 62 * slot, y, 54, name, "a" if name else "")
+        for expert in chosen[i]:
+            look = "la tip" if row in taken[expert] else "lb d tip"
+            f.path([(68, y + 11), (202, 39 + 48 * expert + 4 * i)], look)
+    f.text(14, 228, "dashed: no room left, so this expert adds nothing to the token", "s")
+
+
 def _log(f: Figure, kata: str, vocabulary: int, known: tuple[str, float]) -> None:
     """Draw the runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
     rows = list(csv.DictReader(io.StringIO(reference(kata).training_log())))

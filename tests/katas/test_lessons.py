@@ -914,6 +914,70 @@ def test_patches() -> None:
     assert (finer + 1) ** 2 / places**2 == pytest.approx(16, rel=0.01)
 
 
+def test_mixture_of_experts() -> None:
+    lesson = LESSONS["mixture-of-experts"]
+    folder = KATAS.parent / "solutions" / "9.8-modern-variants" / "mixture-of-experts"
+    solution = module(folder / "mixture_of_experts.py")
+    tokens = {"the": [1, 3, 2, 0], "red": [0, 2, 2, 1], "fox": [2, 3, 0, 1], "ran": [0, 1, 1, 3]}
+    logits = rows(list(tokens.values()))
+    weights, experts = solution.route(logits, 2)
+    over_all = logits.softmax(-1).gather(-1, experts)
+    torch.testing.assert_close(over_all / over_all.sum(-1, keepdim=True), weights)
+    for word, row, pair, weight, share in zip(
+        tokens, logits.tolist(), experts.tolist(), weights, over_all, strict=True
+    ):
+        says(lesson, *row, *pair, *weight.tolist(), *share.tolist(), before=f"\n{word}  ")
+    (one, two), whole = over_all[0].tolist(), float(over_all[0].sum())
+    assert f"gives {one:.4f} / {whole:.4f} = {one / whole:.4f} as well" in lesson
+    assert f"gives {one:.4f} and {two:.4f}. They add up to {whole:.4f}" in lesson
+    layers = [solution.MoE(4, 1, experts=4, k=2, capacity=room).double() for room in (None, 2)]
+    for layer in layers:
+        layer.router.weight.data = torch.eye(4).double()
+        for number, expert in enumerate(
+            layer.experts
+        ):  # each answers i + 1 in all columns, whatever it is given
+            torch.nn.init.zeros_(expert.linear2.weight)
+            torch.nn.init.constant_(expert.linear2.bias, number + 1)
+    free, limited = (layer(logits[None]).detach()[0, :, 0] for layer in layers)
+    for word, pair, weight, output, short in zip(tokens, experts, weights, free, limited, strict=True):
+        shown = weight[pair.argsort()].tolist()  # the table is ordered by expert
+        says(lesson, *shown, float(output), float(short), before=f"\n{word}  ")
+    alone = solution.MoE(4, 1, experts=4, k=1, capacity=2).double()
+    alone.load_state_dict(layers[1].state_dict())
+    assert alone(logits[None])[0].any(-1).tolist() == [True, True, False, True]  # "fox" finds no room
+    loads = experts.flatten().bincount(minlength=4)
+    says(lesson, *loads.tolist(), int(loads.sum()), places=0, before="\nrows")
+    f, p = loads.double() / 8, logits.softmax(-1).mean(0)
+    says(lesson, *f.tolist(), places=3, before="\nf ")
+    says(lesson, *p.tolist(), before="\nP ")
+    says(lesson, *(4 * f * p).tolist(), before="\n4 · f · P")
+    says(lesson, float(solution.balance_loss(logits, experts)), before="together  ")
+    collapsed = rows([[200, 100, 0, 0]] * 3)
+    ends = [float(solution.balance_loss(collapsed, solution.route(collapsed, k)[1])) for k in (1, 2)]
+    assert ends == pytest.approx([4, 4 / 2])  # E, and E/k
+
+
+def test_mixtral_is_counted() -> None:
+    lesson, account = LESSONS["mixture-of-experts"], account_of_mixtral()
+    for name, count in account.items():
+        assert re.search(rf"^\| {re.escape(name)}[^|]* \| {count:,} \|$", lesson, re.M), (name, count)
+    whole, active = account["parameters"], account["active for a token"]
+    assert f"{whole / 1e9:.1f} billion, of which {active / 1e9:.1f} billion are active" in " ".join(
+        lesson.split()
+    )
+
+
+def account_of_mixtral() -> dict[str, int]:
+    """Count Mixtral 8x7B: its matrices without experts as a Config of 9.5.5, the rest by hand."""
+    width, layers, inner = 4096, 32, 14336
+    own = account()
+    dense = own.Config(32000, width, layers, 32, 8, inner, gated=True, tied=False)
+    expert = 3 * width * inner
+    rest = own.parameters(dense) - layers * expert + layers * 8 * width  # routers
+    return {"an expert": expert, "8 experts in each of 32 layers": 8 * layers * expert, "all else": rest,
+            "parameters": 8 * layers * expert + rest, "active for a token": 2 * layers * expert + rest}  # fmt: skip
+
+
 # --- 9.9 ---
 
 

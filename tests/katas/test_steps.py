@@ -85,6 +85,10 @@ STEPS = {
     "patches": {
         "patchify": "if images.shape[2] % size or images.shape[3] % size: raise ValueError('not a multiple')"
     },
+    "mixture-of-experts": {
+        "route": "logits, order = logits.sort(dim=-1, descending=True, stable=True); "
+        "return logits[..., :k].softmax(-1), order[..., :k]"
+    },
     "language-model-capstone": {
         "LanguageModel.__init__": "self.max_len = max_len; self.tokens = nn.Embedding(vocab_size, d_model); "
         "self.head = nn.Linear(d_model, vocab_size)",
