@@ -165,6 +165,29 @@ ASKED = {
     "least = x.mT.amax(1)\n    return x + (x < least)": "least of line 4 has an axis fewer than x",
     "return x.cos() * x - x.sin() * x": "both products are with x",
     "n = 4; return x if n & (n - 1) == 0 else None": "",
+    "n = x.shape[0]; return x + 2 * n * 3 + 2 * n * n": "",
+    "s = {'m': x}; m = s['m'] * 2; y = m.sin(); return x + y": "reads s['m'], which stays as it was",
+    "s = {'m': x}; m = s['m'] * 2\n    s['m'] = m; return x": "",
+    "s = {'m': x}; m = s['m'] * 2\n    s['m'].mul_(3); return x + m": "",
+    "i = x[0].long() * 0; return x[i] * (x[i] + 1)": "x[i + 1] is what it holds at the next place",
+    "i = x[0].long() * 0; return x[i] * x[i + 1]": "",
+    "y = x.sum(dim=0); return x * y / (x > 0).sum().clamp(min=1)": "",
+    "y = x.sum(dim=0); return y / (x > 0).sum().clamp(min=1)": "(x > 0).sum() is over all axes",
+    "y = x.sum(dim=0); return y / (x > 0).sum(0).clamp(min=1)": "",
+    "y = torch.cat([x, x], dim=0); return y[:x.shape[1]]": "joins x along axis 0, whose length is x.shape[0]",
+    "y = torch.cat([x, x + 1], dim=0); return y[:x.shape[0] - x.shape[1]]": "",
+    "h, d = 1, 3; return x.reshape(4, d, h)": "gives each head columns that lie h apart",
+    "h, d = 1, 3; return x.reshape(4, h, d)": "",
+    "return ValueError('x')": "raises nothing: raise ValueError(…) does",
+    "eps = 1,; return x + eps": "the comma at its end makes a tuple of it",
+    "n = 0\n    for row in x:\n        n =+ row\n    return x * n": "n += row adds",
+    "n = 3; n = +n; return x * n": "",
+    "return x if pad_id != 'a' or pad_id != 'b' else None": "always holds, whatever pad_id is: join these with `and`",
+    "return x if pad_id == 'a' and pad_id == 'b' else None": "never holds, whatever pad_id is: join these with `or`",
+    "return x if pad_id != 'a' and pad_id != 'b' else None": "",
+    "h = x + 1; return x + torch.sin(h)": "what line 4 added is not in the sum; h + … has it",
+    "h = x + 1; return h + torch.sin(h)": "",
+    "return torch.ones(5) + torch.ones(6)": "the right one has one place more",
     "return x.masked_fill(x > 0, float('inf'))": "puts in inf, the largest of all: should it be -inf?",
 }
 
@@ -298,6 +321,39 @@ def test_two_tensors_that_are_no_parameters_are_named_apart(bench: Bench) -> Non
                 self.b = torch.zeros(2)
     """).checks
     assert "makes it a parameter; line 7, self.b = torch.zeros(…)" in (check.likely or "")
+
+
+def test_a_whole_quotient_of_an_attribute_that_is_a_float(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(3, 2)(x)).close_to(x * 1.5)")
+    (check,) = bench.check("""
+        from torch import nn
+        class thing(nn.Module):
+            def __init__(self, alpha: float, r: int):
+                super().__init__()
+                self.alpha = alpha
+                self.r = r
+            def forward(self, x):
+                return x * (self.alpha // self.r)
+    """).checks
+    assert "self.alpha // self.r: // cuts the fraction off" in (check.likely or "")
+
+
+def test_a_path_is_no_name_of_an_attribute(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
+    body = """
+        from torch import nn
+        def thing(x):
+            model = nn.Sequential(nn.Sequential(nn.Tanh()))
+            for name, part in list(model.named_modules()):
+                if isinstance(part, nn.Tanh):
+                    PLACE
+                    setattr(model, name, part)
+            return x
+    """
+    (check,) = bench.check(body.replace("PLACE", "pass")).checks
+    assert "model.get_submodule('a') has the attribute b" in (check.likely or "")
+    (check,) = bench.check(body.replace("PLACE", "name = name.rpartition('.')[2]")).checks
+    assert check.likely is None
 
 
 def test_a_number_that_may_be_0_is_not_asked_for_its_truth(bench: Bench) -> None:

@@ -331,17 +331,29 @@ _RAISED_IN = re.compile(r"(?m)^ *\S+, ((?:cell \d+, )?line \d+) in ")
 # Within a function -----------------------------------------------------------------------------------------------
 
 
-@rule(ast.FunctionDef)
-def floored_floats(function: ast.FunctionDef) -> Iterator[Likely]:
-    """Find // with an argument that is a float."""
+@rule(ast.FunctionDef, ast.ClassDef)
+def floored_floats(owner: ast.FunctionDef | ast.ClassDef) -> Iterator[Likely]:
+    """Find // with an argument that is a float, or with an attribute that keeps one."""
     floats = {
         argument.arg
-        for argument in (*function.args.args, *function.args.kwonlyargs)
-        if getattr(argument.annotation, "id", "") == "float"
+        for argument in ast.walk(owner)
+        if isinstance(argument, ast.arg) and getattr(argument.annotation, "id", "") == "float"
     }
-    for node in ast.walk(function):
+    attributes = {
+        part.targets[0].attr
+        for part in ast.walk(owner)
+        if isinstance(part, ast.Assign)
+        and isinstance(part.targets[0], ast.Attribute)
+        and isinstance(part.value, ast.Name)
+        and part.value.id in floats
+    }
+    for node in ast.walk(owner):
         match node:
-            case ast.BinOp(_, ast.FloorDiv(), _) if floats & {name.id for name in _names(node, ast.Load)}:
+            case ast.BinOp(ast.Attribute(_, left), ast.FloorDiv(), _) if left in attributes:
+                yield _floored(node)
+            case ast.BinOp(_, ast.FloorDiv(), _) if isinstance(owner, ast.FunctionDef) and (
+                floats & {name.id for name in _names(node, ast.Load)}
+            ):
                 yield _floored(node)
 
 
@@ -557,6 +569,48 @@ def never_written_back(function: ast.FunctionDef) -> Iterator[Likely]:
                         f"{placed(node.lineno)}, {name} = …, makes a new tensor, and {origin[name]} stays as it "
                         f"was: write it back, {origin[name]} = {name}",
                     )
+
+
+@rule(ast.FunctionDef)
+def never_stored(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find what a function puts into a dict and then computes further, without ever putting that back."""
+    begun: set[str] = set()
+    read: Counter[str] = Counter()
+    stored: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(_, ast.Constant(str() as key), ast.Load()):
+                read[key] += 1
+            case ast.Subscript(_, ast.Constant(str() as key)):
+                begun.add(key)
+            case ast.Dict(keys, _):
+                begun |= {
+                    key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                }
+            case ast.Call(ast.Attribute(_, "setdefault"), [ast.Constant(str() as key), *_]):
+                begun.add(key)
+        match node:
+            # What is put anywhere, or given to a method that may, is not lost.
+            case ast.Assign([ast.Subscript() | ast.Attribute()], value) | ast.Return(value) if (
+                value is not None
+            ):
+                for name in _names(value, ast.Load):
+                    stored.setdefault(name.id, []).append(node)
+            case ast.Dict() | ast.Call(ast.Attribute(_, "update" | "copy_" | "append" | "setdefault")):
+                for name in _names(node, ast.Load):
+                    stored.setdefault(name.id, []).append(node)
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(made)], ast.BinOp() as value) if made not in stored:
+                for part in ast.walk(value):
+                    match part:
+                        case ast.Subscript(_, ast.Constant(str() as key)) if key in begun and read[key] == 1:
+                            place = ast.unparse(part)
+                            yield Likely(
+                                ANY,
+                                f"{placed(node.lineno)}, {made} = …, reads {place}, which stays as it was: "
+                                f"write it back, {place} = {made}",
+                            )
 
 
 _MADE = re.compile(
@@ -778,6 +832,10 @@ def same_twice(node: ast.AST) -> Iterator[Likely]:
             ast.BinOp(_, ast.Mult()) as left, ast.Add() | ast.Sub(), ast.BinOp(_, ast.Mult()) as right
         ):
             pairs = [{ast.unparse(part.left), ast.unparse(part.right)} for part in (left, right)]
+            # Sums of products of numbers, as sizes and counts are, often have a factor in common.
+            factors = (left.left, left.right, right.left, right.right)
+            if any(isinstance(factor, ast.BinOp | ast.Constant) for factor in factors):
+                return
             if (both := pairs[0] & pairs[1]) and pairs[0] != pairs[1]:
                 yield Likely(
                     _DIFFERS,
@@ -863,6 +921,230 @@ def short_ranges(node: ast.AST) -> Iterator[Likely]:
             yield Likely(
                 _DIFFERS, f"{placed(node.lineno)}, {_shown(node)}, begins at 1: is that meant?", weak=True
             )
+
+
+@rule(ast.FunctionDef)
+def added_to_the_item(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find `x[i] + 1` next to `x[i]`, where `x[i + 1]` may be meant."""
+    read = Counter(ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Subscript))
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(
+                ast.Subscript(ast.Name(name), ast.Name(index), ast.Load()) as item,
+                ast.Add() | ast.Sub() as sign,
+                ast.Constant(1),
+            ) if read[ast.unparse(item)] > 1:
+                way, side = ("+", "next") if isinstance(sign, ast.Add) else ("-", "last")
+                yield Likely(
+                    _DIFFERS,
+                    f"{placed(node.lineno)}, {_shown(node)}, changes what {name} holds at {index}; "
+                    f"{name}[{index} {way} 1] is what it holds at the {side} place",
+                )
+
+
+@rule(ast.FunctionDef)
+def divided_by_all(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find sums along an axis that are divided by a sum over all axes."""
+    along = {
+        node.targets[0].id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _sums(node.value, True)
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(left, ast.Div(), divisor) if _sums(left, True) or getattr(left, "id", "") in along:
+                while not _sums(divisor, False):
+                    match divisor:
+                        case ast.Call(ast.Attribute(inner, "clamp" | "clamp_min" | "float" | "item" | "to")):
+                            divisor = inner
+                        case _:
+                            break
+                else:
+                    yield Likely(
+                        _DIFFERS,
+                        f"{placed(node.lineno)}, {_shown(node)}: {_shown(divisor)} is over all axes, the batch too, "
+                        "and what it divides is not",
+                    )
+
+
+def _sums(node: ast.expr, along: bool) -> bool:
+    """Tell whether something is a sum: along an axis, or over all of them."""
+    match node:
+        case ast.Call(ast.Attribute(owner, "sum"), args, keywords) if getattr(owner, "id", "") != "torch":
+            return along == bool(args or any(word.arg in ("dim", "axis") for word in keywords))
+    return False
+
+
+@rule(ast.FunctionDef)
+def length_of_another_axis(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find the length of another axis than that which grows where tensors are joined."""
+    grows: dict[str, tuple[int, int]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(
+                ast.Attribute(_, "cat" | "concat"),
+                [ast.List([first, *_]) | ast.Tuple([first, *_]), *rest],
+                keywords,
+            ):
+                dims = [*rest, *(word.value for word in keywords if word.arg in ("dim", "axis"))]
+                if dims and isinstance(dims[0], ast.Constant) and isinstance(dims[0].value, int):
+                    grows[ast.unparse(first)] = dims[0].value, node.lineno
+    lengths: dict[str, dict[int, ast.expr]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(ast.Attribute(owner, "shape"), ast.Constant(int() as axis)) | ast.Call(
+                ast.Attribute(owner, "size"), [ast.Constant(int() as axis)]
+            ):
+                lengths.setdefault(ast.unparse(owner), {})[axis] = node
+    for name, (axis, line) in grows.items():
+        # The first axis is the batch, whose size is wanted for other reasons.
+        for other, node in lengths.get(name, {}).items() if axis not in lengths.get(name, {}) else ():
+            if other > 0:
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}, {_shown(node)}: {placed(line)} joins {name} along axis {axis}, whose "
+                    f"length is {name}.shape[{axis}]",
+                )
+
+
+_HEADS = re.compile(r"(self\.)?(num_heads|n_heads?|heads|num_kv_heads|kv_heads|H|h)")
+_WIDTH = re.compile(r"(self\.)?(d_head|head_dim|dim_head|head_width|head_size|d_k|dk|d|D_h)")
+
+
+@rule(ast.Call)
+def heads_last(node: ast.AST) -> Iterator[Likely]:
+    """Find columns that are parted with the heads last, which takes them from all over the row."""
+    match node:
+        case ast.Call(ast.Attribute(_, "view" | "reshape" as name), [_, *_, width, heads]) if (
+            _HEADS.fullmatch(ast.unparse(heads)) and _WIDTH.fullmatch(ast.unparse(width))
+        ):
+            w, h = ast.unparse(width), ast.unparse(heads)
+            yield Likely(
+                _DIFFERS,
+                f"{placed(node.lineno)}, {name}(…, {w}, {h}), gives each head columns that lie {h} apart; "
+                f"{name}(…, {h}, {w}) keeps them together",
+            )
+
+
+@rule(ast.FunctionDef)
+def set_by_a_path(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find attributes that are set by names of named_modules and the like, which have dots."""
+    called = {getattr(node.func, "attr", "") for node in ast.walk(function) if isinstance(node, ast.Call)}
+    if not called & {"named_modules", "named_parameters"} or called & {
+        "split",
+        "rsplit",
+        "partition",
+        "rpartition",
+    }:
+        return
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(ast.Name("setattr"), [ast.Name(owner), ast.Name(), _]):
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}, {_shown(node)}: a name such as 'a.b' is one attribute to setattr; "
+                    f"{owner}.get_submodule('a') has the attribute b",
+                )
+
+
+@rule(ast.Return)
+def returned_exceptions(node: ast.AST) -> Iterator[Likely]:
+    """Find exceptions that are returned."""
+    match node:
+        case ast.Return(ast.Call(ast.Name(name))) if name.endswith(("Error", "Exception")):
+            yield Likely(
+                ANY,
+                f"{placed(node.lineno)}, return {name}(…), raises nothing: raise {name}(…) does",
+                certain=True,
+            )
+
+
+@rule(ast.Assign)
+def tuples_of_one(node: ast.AST) -> Iterator[Likely]:
+    """Find a comma that makes a tuple of one value."""
+    match node:
+        # Without brackets the tuple begins where its value does.
+        case ast.Assign([target], ast.Tuple([value]) as made) if made.col_offset == value.col_offset:
+            yield Likely(
+                "tuple",
+                f"{placed(node.lineno)}, {_shown(target)} = {_shown(value)},: the comma at its end makes a tuple of it",
+                certain=True,
+            )
+
+
+@rule(ast.FunctionDef)
+def given_a_sign(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find `=+`, which adds nothing, of what begins at 0."""
+    begun = {
+        ast.unparse(node.targets[0])
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and ast.unparse(node.value) in ("0", "0.0")
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([target], ast.UnaryOp(ast.UAdd(), value)) if ast.unparse(target) in begun:
+                name = _shown(target)
+                yield Likely(
+                    ANY,
+                    f"{placed(node.lineno)}: {name} =+ {_shown(value)} adds nothing, and only gives it that value; "
+                    f"{name} += {_shown(value)} adds",
+                    certain=True,
+                )
+
+
+@rule(ast.BoolOp)
+def always_the_same(node: ast.AST) -> Iterator[Likely]:
+    """Find comparisons of one name with several values, joined by the wrong word."""
+    match node:
+        case ast.BoolOp(ast.Or() as joined, tests) if len(tests) > 1:
+            sign: type[ast.cmpop] = ast.NotEq
+        case ast.BoolOp(ast.And() as joined, tests) if len(tests) > 1:
+            sign = ast.Eq
+        case _:
+            return
+    pairs = {
+        (ast.unparse(test.left), ast.unparse(test.comparators[0]))
+        for test in tests
+        if isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], sign)
+        and isinstance(test.left, ast.Name)
+        and isinstance(test.comparators[0], ast.Constant)
+    }
+    if len(pairs) == len(tests) and len({name for name, _ in pairs}) == 1:
+        word, holds = ("and", "always holds") if isinstance(joined, ast.Or) else ("or", "never holds")
+        yield Likely(
+            ANY,
+            f"{placed(node.lineno)}, {_shown(node)}, {holds}, whatever {min(pairs)[0]} is: join these with `{word}`",
+            certain=True,
+        )
+
+
+@rule(ast.FunctionDef)
+def left_out_of_the_sum(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find `h = x + a` where what is made of h is added to x again, and a is lost."""
+    read = Counter(name.id for name in _names(function, ast.Load))
+    sums = {
+        node.targets[0].id: (node.value.left.id, node)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.BinOp)
+        and isinstance(node.value.op, ast.Add)
+        and isinstance(node.value.left, ast.Name)
+        and node.value.left.id != node.targets[0].id
+    }
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp(ast.Name(stream), ast.Add(), ast.Call() as made):
+                for name in {part.id for part in _names(made, ast.Load)} & sums.keys():
+                    earlier, line = sums[name]
+                    if earlier == stream and read[name] == 1 and node is not line.value:
+                        yield Likely(
+                            _DIFFERS,
+                            f"{placed(node.lineno)}, {_shown(node)}, adds to {stream}: what {placed(line.lineno)} "
+                            f"added is not in the sum; {name} + … has it",
+                        )
 
 
 _INFINITE = ("float('inf')", "torch.inf", "math.inf", "float('infinity')")

@@ -293,7 +293,16 @@ def riddle_of(error: SubmissionRaised, call: CallRecord | None, made: Mapping[st
         if (found := re.search(words, text)) is not None:
             explained = sentence if isinstance(sentence, str) else sentence(found, line)
             return "; ".join(filter(None, (explained, _named_sizes(text, call, made))))
-    return _named_sizes(text, call, made)
+    return _named_sizes(text, call, made) or _of_neighbours(text)
+
+
+def _of_neighbours(text: str) -> str:
+    """Say of two sizes that one is longer by one, as with a token in front; only of two that nothing else names."""
+    sizes = sizes_at_odds(text)
+    if sizes is None or "must match the size" not in text or abs(sizes[0] - sizes[1]) != 1 or min(sizes) < 3:
+        return ""
+    longer = "left" if sizes[0] > sizes[1] else "right"
+    return f"the {longer} one has one place more: does something come in front too late, or is one cut off too early?"
 
 
 def _named_sizes(text: str, call: CallRecord | None, made: Mapping[str, str]) -> str:
