@@ -65,6 +65,13 @@ mistake(
 )
 
 mistake(
+    "heads-not-shared-in-parameters",
+    "your parameters takes keys and values to be as wide as the queries; they should be G·D/H wide",
+    parameters="in _matrices(config) -> "
+    "in _matrices(config) and _matrices(type(config)(**{**vars(config), \"num_kv_heads\": config.num_heads}))",
+)
+
+mistake(
     "output-projection-forgotten",
     "your layers have no projection after attention; there should be one, as wide as the queries'",
     _matrices="(D, shared), (D, D), (D, F) -> (D, shared), (D, F)",
