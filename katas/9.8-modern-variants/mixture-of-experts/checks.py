@@ -156,7 +156,7 @@ def expect_rows(submission, layer, x, k, keep=None, capacity=None, when=""):
     fingerprint_facts(submission, rows=found)
     chosen = taken(x.cpu()[..., : len(found)], k, capacity, keep)[1].flatten(0, 1)
     for place, (calls, rows) in enumerate(found):
-        expect(rows, f"rows that expert {place} is called with{when}").is_value(
+        expect(rows, f"rows that expert {place} gets{when}").is_value(
             chosen[:, place].nonzero().flatten().tolist(), why="counted from 0, batch by batch; -1 stands for no token"
         )
         expect(calls > 1, f"whether expert {place} is called more than once{when}").is_value(False)
