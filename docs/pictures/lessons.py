@@ -838,27 +838,23 @@ def _mixture_of_experts(f: Figure) -> None:
 def _tiled_attention(f: Figure) -> None:
     scores, values = torch.tensor([1.0, 3, 2, 6, 4]), torch.tensor([10.0, 40, 20, 30, 50])
     query, key = torch.ones(1, 4), scores[:, None].expand(5, 4) / 2
-    solution, block, corrected = reference("tiled-attention"), 2, torch.zeros(3, 5)
+    solution = reference("tiled-attention")
     f.text(12, 18, "exp(s − m) of one query, after each tile of two keys", "h")
     for number, score in enumerate(scores.tolist()):
         f.text(88 + 44 * number, 38, f"s = {score:.0f}", "s m")
     for column, words in enumerate(("m", "l", "a / l")):
         f.text(318 + 50 * column, 38, words, "s m")
-    for tile in range(3):
-        seen, y = min(block * (tile + 1), 5), 46 + 30 * tile
-        output, logsumexp = solution.tiled_attention(query, key[:seen], values[:seen, None], block=block)
-        largest = float(scores[:seen].max())
-        corrected[tile, :seen] = (scores[:seen] - largest).exp()
+    for tile, (first, seen) in enumerate(((0, 2), (2, 4), (4, 5))):
+        y, largest = 46 + 30 * tile, float(scores[:seen].max())
+        output, logsumexp = solution.tiled_attention(query, key[:seen], values[:seen, None], block=2)
         f.text(12, y + 16, f"tile {tile}", "s")
+        f.box(66, y, 220, 26)  # keys to come are an empty box
+        f.grid(66, y, (44, 26), (scores[None, :seen] - largest).exp(), ".2f")
+        x, end = 66 + 44 * first, 66 + 44 * seen
+        f.path([(x, y), (end, y), (end, y + 26), (x, y + 26), (x, y)], "lb w")
         for column, number in enumerate((largest, float((logsumexp - largest).exp()), float(output))):
             f.text(318 + 50 * column, y + 16, f"{number:.2f}" if column else f"{number:.0f}", "m")
-    f.grid(66, 46, (44, 26), corrected[:1], ".2f")
-    f.grid(66, 76, (44, 26), corrected[1:2], ".2f")
-    f.grid(66, 106, (44, 26), corrected[2:], ".2f")
-    for tile, first in enumerate((0, 2, 4)):  # the tile that was read last
-        x, y, w = 66 + 44 * first, 46 + 30 * tile, 88 if first < 4 else 44
-        f.path([(x, y), (x + w, y), (x + w, y + 26), (x, y + 26), (x, y)], "lb w")
-    f.text(12, 152, "orange: the tile that was just read; what is left of it was corrected before", "s")
+    f.text(12, 152, "orange: the tile just read; everything to its left is corrected to the new m", "s")
     queries, keys, side, cell = 7, 10, 4, 14
     f.text(12, 184, "seven queries, ten keys, causal, in tiles of four", "h")
     future = torch.arange(keys) > torch.arange(queries)[:, None] + keys - queries
