@@ -942,6 +942,9 @@ def test_mixture_of_experts() -> None:
     for word, pair, weight, output, short in zip(tokens, experts, weights, free, limited, strict=True):
         shown = weight[pair.argsort()].tolist()  # the table is ordered by expert
         says(lesson, *shown, float(output), float(short), before=f"\n{word}  ")
+    alone = solution.MoE(4, 1, experts=4, k=1, capacity=2).double()
+    alone.load_state_dict(layers[1].state_dict())
+    assert alone(logits[None])[0].any(-1).tolist() == [True, True, False, True]  # "fox" finds no room
     loads = experts.flatten().bincount(minlength=4)
     says(lesson, *loads.tolist(), int(loads.sum()), places=0, before="\nrows")
     f, p = loads.double() / 8, logits.softmax(-1).mean(0)
