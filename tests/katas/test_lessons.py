@@ -958,7 +958,9 @@ def test_mixture_of_experts() -> None:
 
 
 def tiled() -> Any:
-    return module(KATAS.parent / "solutions" / "9.8-modern-variants" / "tiled-attention" / "tiled_attention.py")
+    return module(
+        KATAS.parent / "solutions" / "9.8-modern-variants" / "tiled-attention" / "tiled_attention.py"
+    )
 
 
 def test_tiled_attention() -> None:
@@ -988,8 +990,10 @@ def test_tiled_attention() -> None:
     assert f"over all five scores gives {averages[-1]:.4f} as well" in flat
     largest = torch.tensor([3, 3, 6, 6, 6])  # what each score was measured against
     unfaded = (scores - largest).exp()
-    l, a = float(unfaded.sum()), float(unfaded @ value)
-    assert f"l would be {l:.4f} and a {a:.4f}: the output would be {a / l:.4f}" in flat
+    total, numerator = float(unfaded.sum()), float(unfaded @ value)
+    assert (
+        f"l would be {total:.4f} and a {numerator:.4f}: the output would be {numerator / total:.4f}" in flat
+    )
     assert unfaded[1] == unfaded[3]  # key 1 as much as key 3
     given = (query, key, value[:, None])
     dq, dk, dv = solution.tiled_backward(
@@ -1020,7 +1024,10 @@ def test_which_tiles_are_seen() -> None:
     assert (len(shares), shares.count(0.0), shares.count(1.0)) == (6, 1, 3)
     assert "Here one of six is in the future" in lesson
     shown = " ".join(lesson.split())
-    assert "two tiles are cut by the diagonal, three are seen whole and one, at the top right, is skipped" in shown
+    assert (
+        "two tiles are cut by the diagonal, three are seen whole and one, at the top right, is skipped"
+        in shown
+    )
 
 
 def test_what_tiles_hold() -> None:

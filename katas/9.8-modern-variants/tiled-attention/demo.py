@@ -179,11 +179,11 @@ def _tiles() -> Exhibit:
 
 def _blocks() -> Exhibit:
     """Compare sizes of a tile: results, memory, time."""
-    length, rows = 512, []
+    length, rows = 256, []
     grad, *given = (torch.randn(length, WIDTH) for _ in range(4))
     exact = plain(*(x.double() for x in given))
     slopes = plain_backward(*(x.double() for x in (grad, *given)))
-    for block in (8, 32, 128, 512, 1000):
+    for block in (8, 32, 128, 256, 1000):
         seconds = float("inf")
         for _ in range(3):  # the least of them: other programs only make one slower
             since = time.perf_counter()
