@@ -134,8 +134,8 @@ def _curves(loads: dict[str, Tensor]) -> Exhibit:
         "The busiest expert, step by step",
         {f"{name} balance loss": (range(2, STEPS - 1), values) for name, values in smooth.items()},
         x_axis="step", y_axis="times an even share",
-        note="It is ahead by chance, learns most, and is chosen again: within ten steps it has "
-        f"{max(smooth['without'][:10]):.1f} times its share. With the balance loss the "
+        note="It is ahead by chance, learns most, and is chosen again: at its worst it has "
+        f"{max(smooth['without']):.1f} times its share. With the balance loss the "
         f"busiest one ends with {smooth['with'][-1]:.1f} times its share. That loss counts "
         f"{WAYS['with']:g} times here, more than usual, since the steps are few.",
     )  # fmt: skip

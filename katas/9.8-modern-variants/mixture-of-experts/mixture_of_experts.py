@@ -1,7 +1,6 @@
 """9.8.4 Mixture of experts: a router sends each token to k of E small networks.
 
-B batch, T positions, D = d_model, E = experts. `[..]` stands for any number of axes. `Expert(d_model, d_ff)` is in
-`experts.py` next to this file, which checking brings along: a feed-forward network, from rows [.., D] to rows [.., D].
+B batch, T positions, D = d_model, E = experts. `[..]` stands for any number of axes.
 
 References: Shazeer et al. 2017 (arXiv:1701.06538), the layer; Lepikhin et al. 2020 (arXiv:2006.16668), capacity; Fedus
 et al. 2021 (arXiv:2101.03961), the loss that balances, equations 4 to 6; Jiang et al. 2024 (arXiv:2401.04088), a
@@ -14,8 +13,26 @@ it is right.
 from __future__ import annotations
 
 import torch
-from experts import Expert  # noqa: F401 - what MoE is made of
 from torch import nn
+from torch.nn import functional as F
+
+
+class Expert(nn.Module):
+    """A feed-forward network, as in each layer of a transformer. It is given; the lesson calls it one expert.
+
+    Args:
+        d_model: D, the width of what goes in and comes out.
+        d_ff: the inner width; it may be smaller than D.
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return the shape of rows [.., D]; each row is computed by itself."""
+        return self.linear2(F.gelu(self.linear1(rows)))
 
 
 def route(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import torch
-from experts import Expert
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+
+class Expert(nn.Module):
+    """A feed-forward network, as in each layer of a transformer."""
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the shape of rows [.., D]; each row is computed by itself."""
+        return self.linear2(F.gelu(self.linear1(rows)))
 
 
 def route(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
