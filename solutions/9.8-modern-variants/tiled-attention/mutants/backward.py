@@ -32,7 +32,7 @@ mistake(
 
 mistake(
     "gradients-not-scaled",
-    "your dq and dk are not divided by √D; the scores were",
+    "your dq and dk are not divided by √D; they should be, as the scores are",
     tiled_backward="- delta[..., rows, :]) * scale -> - delta[..., rows, :])",
 )
 
@@ -114,7 +114,7 @@ mistake(
 
 mistake(
     "backward-not-masked",
-    "your P is not masked backward, so keys get gradients from queries that did not see them; mask as forward",
+    "your P is not masked backward, so keys get gradients from queries that did not see them; they should get none",
     tiled_backward="Tk - Tq if causal else None) - lse -> None) - lse",
 )
 

@@ -8,19 +8,19 @@ mistake(
 
 mistake(
     "key-not-refused",
-    "you do not compare the key with the query; refuse another D and other axes in front",
+    "your key may have another D or other axes in front than the query; it should be refused",
     _refuse="if key.shape[:-2] != query.shape[:-2] or key.shape[-1] != query.shape[-1]: -> if False:",
 )
 
 mistake(
     "value-not-refused",
-    "you do not compare the value with the key; refuse another Tk and other axes in front",
+    "your value may have another Tk or other axes in front than the key; it should be refused",
     _refuse="if value.shape[:-1] != key.shape[:-1]: -> if False:",
 )
 
 mistake(
     "front-not-refused",
-    "you let axes in front broadcast; refuse a key whose axes in front are not those of the query",
+    "your axes in front broadcast; a key whose axes in front are not those of the query should be refused",
     _refuse="key.shape[:-2] != query.shape[:-2] or key -> key",
 )
 

@@ -87,7 +87,7 @@ mistake(
 
 mistake(
     "infinity-minus-infinity",
-    "you subtract a maximum of -inf from -inf, which is NaN; where no key was seen yet, subtract 0",
+    "you subtract a maximum of -inf from -inf, which is NaN; it should be 0 where no key was seen yet",
     tiled_attention="new.masked_fill(new == -torch.inf, 0.0)  # -inf - (-inf) would be NaN -> new",
 )
 
@@ -99,13 +99,13 @@ mistake(
 
 mistake(
     "something-added-to-the-sum",
-    "you add a small number to the sum before you divide, so weights do not add up to 1; treat a sum of 0 alone",
+    "you add a small number to the sum before you divide, so weights do not add up to 1; only a sum of 0 should change",
     tiled_attention="total.masked_fill(total == 0, 1.0) -> (total + 1e-3)",
 )
 
 mistake(
     "logsumexp-without-the-maximum",
-    "your logsumexp is the logarithm of the sum alone; add the maximum that was subtracted",
+    "your logsumexp is the logarithm of the sum alone; it should have the maximum added to it",
     tiled_attention="(largest + total.log()) -> total.log()",
 )
 

@@ -26,7 +26,7 @@ mistake(
 
 mistake(
     "first-tile-only",
-    "your queries see the first tile of keys only; go on to the last tile",
+    "your queries see the first tile of keys only; they should see all tiles, to the last",
     _tiles="range(0, seen, block)] -> range(0, min(seen, block), block)]",
 )
 
@@ -48,7 +48,7 @@ mistake(
 
 mistake(
     "diagonal-not-masked",
-    "you leave out tiles in the future, but the tile on the diagonal is not masked; mask it, key by key",
+    "you leave out tiles in the future, but not later keys in the tile on the diagonal; it should be masked",
     _scores="if future is None -> if True",
 )
 
