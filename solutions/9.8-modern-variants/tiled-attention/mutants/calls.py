@@ -61,13 +61,6 @@ mistake(
 )
 
 mistake(
-    "gradients-summed-in-half-precision",
-    "your gradients are summed in half precision; sum them in float32",
-    tiled_backward="torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v) -> "
-    "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)",
-)
-
-mistake(
     "query-written-to",
     "you scale the query in place, so the caller's tensor changes; scale a copy",
     tiled_attention="""
