@@ -105,7 +105,7 @@ mistake(
 
 mistake(
     "logsumexp-without-the-maximum",
-    "your logsumexp is the logarithm of the sum alone; it should be that and the maximum",
+    "your logsumexp is only the logarithm of the sum; it should be that plus the maximum",
     tiled_attention="(largest + total.log()) -> total.log()",
 )
 
