@@ -23,7 +23,7 @@ def calls(draw, reference, backward):
         if backward:
             output, logsumexp = reference.tiled_attention(**tensors, causal=causal)
             tensors = {"grad": draw.like(output), **tensors, "output": output, "logsumexp": logsumexp}
-        given.append({**tensors, **how})
+        given += [{**tensors, **how}, tensors] if axes == 3 else [{**tensors, **how}]
     return given
 
 
