@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.catalogue.adapters import Adapter
 from grader.catalogue.file_types import KataFile, MeasuredOn
-from grader.catalogue.pack_code import Attributes, Signatures, Stub, read_stub
+from grader.catalogue.pack_code import Attributes, Defaults, Signatures, Stub, read_stub
 from grader.data_files import read_text
 
 RUBRIC = "rubric.toml"
@@ -224,6 +224,10 @@ class Kata(KataFile, frozen=True, kw_only=True, eq=False, dict=True, rename=lamb
         is left out, `*args` and `**options` keep their stars.
         """
         return {name: list(parameters) for name, parameters in self._stub.signatures.items()}
+
+    def defaults(self) -> Defaults:
+        """Return what parameters of the stub's functions and classes are where they are left out."""
+        return self._stub.defaults
 
     def _beside_solution(self, name: str) -> Path | None:
         folder = self.solution_folder

@@ -12,6 +12,8 @@ from grader.data_files import read_bytes
 from grader.errors import PackError
 
 Signatures = dict[str, list[str]]
+Defaults = dict[str, dict[str, str]]
+"""By function, class or `Class.method`, what parameters are where they are left out, as it is written."""
 
 LIMIT_BYTES = 1_000_000
 _ATTRIBUTES = re.compile(r"^Attributes:\n((?: +.*\n?|\n)+)", re.MULTILINE)
@@ -38,6 +40,7 @@ class Stub:
     names: frozenset[str]
     signatures: Signatures
     attributes: Attributes
+    defaults: Defaults
 
 
 def read_stub(path: Path) -> Stub:
@@ -58,7 +61,7 @@ def read_stub(path: Path) -> Stub:
     except ValueError as error:
         raise PackError(f"{path}: the stub cannot be read ({error}).") from error
     names = frozenset(name for node in tree.body for name in defined_names(node))
-    return Stub(names, signatures_of(tree.body), _attributes_of(tree.body))
+    return Stub(names, signatures_of(tree.body), _attributes_of(tree.body), defaults_of(tree.body))
 
 
 def _attributes_of(body: Iterable[ast.stmt]) -> Attributes:
@@ -95,6 +98,24 @@ def _class_signatures(node: ast.ClassDef) -> Signatures:
             found[node.name] = parameters
         elif not member.name.startswith("_") or member.name == "__call__":
             found[f"{node.name}.{member.name}"] = parameters
+    return found
+
+
+def defaults_of(body: Iterable[ast.stmt], owner: str = "") -> Defaults:
+    """Return the defaults of what statements define, by the names that `signatures_of` gives it."""
+    found: Defaults = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            found |= defaults_of(node.body, node.name)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = node.args
+            positional = [*arguments.posonlyargs, *arguments.args]
+            given = [
+                *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+                *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+            ]
+            name = owner if owner and node.name == "__init__" else ".".join(filter(None, (owner, node.name)))
+            found[name] = {argument.arg: ast.unparse(value) for argument, value in given if value is not None}
     return found
 
 

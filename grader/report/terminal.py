@@ -171,7 +171,8 @@ def _print_full(report: KataReport, out: Console, *, verbose: bool, again: Seque
 def _print_stages(report: KataReport, out: Console) -> None:
     for number, stage in enumerate(report.stages or (), 1):
         parts = f"  ({', '.join(stage.parts)})"
-        mark = _head("pass" if stage.done else "todo", out)
+        written = {name.partition(".")[0] for name in report.todo}.isdisjoint(stage.parts)
+        mark = _head("pass" if stage.done else "fail" if written else "todo", out)
         text = Text.assemble(mark, f"stage {number} of {len(report.stages or ())}  {stage.title}")
         out.print(text.append(parts, "dim"), soft_wrap=True)
 

@@ -106,6 +106,56 @@ def balance_loss(logits, experts):
     return E * torch.stack([(experts == i).to(p.dtype).mean() * p[i] for i in range(E)]).sum()
 
 
+answer("places-counted", "No sort: an expert's place is how many come before it; rows are sorted by expert.")
+
+
+def route(logits, k):
+    n_experts = logits.shape[-1]
+    if k < 1 or k > n_experts:
+        raise ValueError(f"k must be between 1 and {n_experts}, got {k}")
+    with torch.no_grad():
+        mine, other = (logits.unsqueeze(-1), logits.unsqueeze(-2))
+        number = torch.arange(n_experts, device=logits.device)
+        before = (other > mine) | (other == mine) & (number < number.unsqueeze(-1))
+        place = before.sum(dim=-1)
+        experts = torch.empty_like(place).scatter_(-1, place, number.expand_as(place).contiguous())[..., :k]
+    everything = logits.masked_fill(place >= k, float("-inf")).softmax(dim=-1)
+    return (everything.gather(-1, experts), experts)
+
+
+class MoE(nn.Module):
+    def forward(self, x, keep=None):
+        b, t, d = x.shape
+        rows = x.reshape(b * t, d)
+        real = torch.ones(b * t, dtype=torch.bool, device=x.device) if keep is None else keep.reshape(b * t)
+        rows = rows.masked_fill(~real[:, None], 0.0)
+        weights, chosen = route(self.router(rows), self.k)
+        row = torch.arange(b * t, device=x.device).repeat_interleave(self.k)
+        valid = real[row]
+        row, expert_of, weight = (row[valid], chosen.reshape(-1)[valid], weights.reshape(-1)[valid])
+        expert_of, order = expert_of.sort(stable=True)
+        row, weight = (row[order], weight[order])
+        loads = torch.bincount(expert_of, minlength=len(self.experts)).tolist()
+        out = torch.zeros_like(rows)
+        for expert, r, w in zip(self.experts, row.split(loads), weight.split(loads)):
+            r, w = (r[: self.capacity], w[: self.capacity])
+            out = out.index_add(0, r, expert(rows[r]) * w[:, None])
+        index = real.nonzero()[:, 0]
+        for expert in self.shared:
+            out = out.index_add(0, index, expert(rows[index]))
+        return out.view(b, t, d)
+
+
+def balance_loss(logits, experts):
+    n = logits.size(-1)
+    front = tuple(range(logits.dim() - 1))
+    prob = logits.softmax(-1)
+    p = prob.mean(front) if front else prob
+    counts = F.one_hot(experts, n).reshape(-1, n).sum(0)
+    f = counts.to(torch.float64) / counts.sum()
+    return n * torch.dot(f.to(p.dtype), p)
+
+
 # ==== wrong ====
 """Layers with a slip each, by somebody who knew the lesson and the stub alone."""
 
@@ -223,3 +273,19 @@ class MoE(nn.Module):
         self.router = nn.Linear(d_model, experts, bias=False)
         self.experts = nn.ModuleList([Expert(d_model, d_ff) for _ in range(experts)])
         self.shared = nn.ModuleList([Expert(d_model, d_ff) for _ in range(shared)])
+
+
+@answer("second-axis", "Axis 1 is the last one only inside the layer.", named=["softmax-over-axis-1"])
+def route(logits, k):
+    if not 1 <= k <= logits.shape[-1]:
+        raise ValueError(f"k is {k}, expected 1 to {logits.shape[-1]}")
+    ordered, order = torch.sort(logits, dim=-1, descending=True, stable=True)
+    return torch.softmax(ordered[..., :k], dim=1), order[..., :k]
+
+
+@answer("counts-of-ones", "Ones of the logits' dtype are added up.", named=["counted-in-the-dtype"])
+def balance_loss(logits, experts):
+    E = logits.size(-1)
+    ones = torch.ones(experts.numel(), dtype=logits.dtype, device=logits.device)
+    f = torch.zeros(E, dtype=logits.dtype, device=logits.device).index_add_(0, experts.reshape(-1), ones)
+    return E * (f / experts.numel() * logits.softmax(-1).reshape(-1, E).mean(0)).sum()

@@ -240,6 +240,32 @@ def test_books_tell_emptied_gradients_from_old_ones_whatever_the_optimizer(
         assert books.follows_stale_gradients() is None or not zero
         assert books.follows_stale_gradients() is not None or zero or name in ("NAdam", "RMSprop", "Adagrad")
         assert all(float(found[-1]) > 0 for found in books.followed())
+        assert books.began_anew() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"), [("AdamW", True), ("RMSprop", True), ("Adagrad", True), ("SGD", False)]
+)
+def test_books_tell_an_optimizer_that_is_made_for_each_batch(name: str, seen: bool) -> None:
+    here = SimpleNamespace(__kata__=SimpleNamespace(given=importlib.import_module))
+    books, x, y = training(here)
+    for batch in torch.arange(12).split(3):
+        optimizer = getattr(torch.optim, name)(books.model.parameters(), lr=0.01)
+        optimizer.zero_grad()
+        cross_entropy(books.model(x[batch]), y[batch]).backward()
+        optimizer.step()
+    # Descent without a memory is the same, however often it is made.
+    assert books.began_anew() == ([1, 2, 3] if seen else [])
+
+
+def test_books_take_descent_by_signs_for_no_new_optimizer() -> None:
+    books, x, y = training(SimpleNamespace(__kata__=SimpleNamespace(given=importlib.import_module)))
+    for batch in torch.arange(12).split(3):
+        books.model.weight.grad = None
+        cross_entropy(books.model(x[batch]), y[batch]).backward()
+        with torch.no_grad():
+            books.model.weight -= 0.01 * books.model.weight.grad.sign()
+    assert books.began_anew() == []
 
 
 def test_books_written_by_hand_are_not_the_books(examine: Any) -> None:

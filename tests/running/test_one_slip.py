@@ -291,6 +291,21 @@ def test_a_known_mistake_that_keeps_state_begins_anew_when_it_is_judged_by_ours(
     assert (statuses(report)["other"], statuses(report)["much"]) == ("fail", "pass")
 
 
+def test_a_known_mistake_is_recognised_in_numbers_larger_than_a_tensor_holds(
+    bench: Bench, launcher: Any
+) -> None:
+    huge = """
+        @check(aspect="values")
+        def test_huge(submission, reference):
+            "it adds 1 to whole numbers of any size"
+            for x in (2**70, 2**71):
+                expect(submission.thing(x), "thing").is_value(reference.thing(x))
+"""
+    report = with_catalogue(bench, launcher, MISTAKE, ADDS_TWO, huge).check(ADDS_TWO, hidden=True, seed=3)
+    assert statuses(report)["huge"] == "pass"
+    assert message(report, "huge").startswith(ALREADY_DEDUCTED)
+
+
 @pytest.mark.parametrize(
     ("result", "likely"), [("(x + 2)[:200]", "you add 2 where 1 is asked for"), ("x + 3", None)]
 )

@@ -31,12 +31,42 @@ ERRORS = {
     "return torch.nn.Linear(3, 3) * x": "the left side here is the Linear itself",
     "rate = 0.5; return rate(x)": "as nn.Dropout(p)",
     "return torch.nn.functional.embedding((x * 0 + 9).long(), x)": "is below 0, or not below the number of rows",
+    "return x.reshape(5, -1)": "the sizes next to -1 come to 5, which does not divide the 12 numbers",
+    "return x.view(4, 2)": "[4, 2] has room for 8 numbers, and the tensor has 12",
+    "return x.reshape(4, 6 / 2)": "sizes are whole numbers: / gives a float",
+    "return x[5]": "axis 0 has the places 0 to 3 here",
+    "return x[0, 0, 0]": "this tensor has fewer axes than are asked for",
+    "a, b, c = x.shape; return x": "this line takes 3 values apart: x.shape has one for each axis",
+    "return x.mean * 2": "a function or method stands here without its ( )",
+    "return torch.relu(torch.nn.ReLU())": "this is the layer or the function itself: call it",
+    "return torch.relu((x, x))": "this is a tuple of several values",
+    "return torch.relu([x])": "torch.stack(…) makes a tensor of it",
+    "return x.max(dim=1).exp()": "with dim, this gives (values, indices)",
+    "return x.astype(float)": "astype is NumPy's; torch has x.to(dtype)",
+    "return torch.array([1])": "array is NumPy's; torch has torch.tensor(…)",
+    "return torch.cat([x, x[:, 1:]])": "cat joins along axis 0 where dim is left out",
+    "return torch.cat([x, x[0]], dim=0)": "cat joins tensors that have equally many axes",
+    "return torch.stack([x, x[1:]])": "cat joins them along an axis that is there",
+    "return x[None].t()": "x.mT exchanges the last two axes of any tensor",
+    "return torch.mm(x[None], x)": "@ takes all of these",
+    "return x.topk(9)": "topk is asked for more than the axis holds",
+    "return {[1]: x}": "cannot be lists or the like",
+    "return [1, 2] + 3": "put lists, tuples and texts together",
+    "return range(4 / 2)": "a whole number is wanted: / gives a float",
+    "return x(0)": "a tensor is indexed with [ ]; ( ) calls",
+    "return torch.nn.Parameter(x.long())": "whole numbers cannot learn",
+    "layer = torch.nn.Linear(3, 3); layer.weight = x; return x": "this attribute is a parameter",
+    "y = y + x; return y": "y has no value yet at this line",
+    "import io; f = io.BytesIO(); torch.save(torch.Generator(), f); f.seek(0); return torch.load(f)": (
+        "of a generator save get_state()"
+    ),
 }
 
 
 def likely(bench: Bench, body: str, *, asks: str = "") -> str:
     bench.asks(asks or "x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
-    (check,) = bench.check(f"import torch\n\ndef thing(x, pad_id=None):\n    {body}\n").checks
+    parameters = "x, pad_id=None" if "pad_id" in body else "x"
+    (check,) = bench.check(f"import torch\n\ndef thing({parameters}):\n    {body}\n").checks
     assert check.status in ("fail", "error")
     return check.likely or ""
 
@@ -106,6 +136,36 @@ ASKED = {
     "return x + x.topk(1)[0]": "",
     "return x if pad_id == 'a' or 'b' else None": "pad_id == 'a' or 'b', always holds",
     "return x if pad_id == 'a' or pad_id == 'b' else x": "",
+    "y = x + 1; return x": "line 4: nothing reads y, which gets x + 1",
+    "return x if pad_id is None else x": "",
+    "y = x.softmax(0); x.softmax(1); return y": "x.softmax(1): what softmax returns is dropped",
+    "x * 2; return x": "x * 2: what this computes is dropped",
+    "x.exp_(); x.detach; return x": "x.detach, calls nothing: x.detach() does",
+    "y = x.sin() + 2\n    z = x.sin() + 2\n    return y * z": "line 4 and line 5 both compute x.sin() + 2",
+    "y = torch.zeros(3); z = torch.zeros(3); return x + y + z": "",
+    "s = {'m': x}; m = s['m']; m = m * 2; return x + m": "s['m'] stays as it was: write it back, s['m'] = m",
+    "s = {'m': x}; m = s['m']; m = m * 2\n    s['m'] = m; return x + m": "",
+    "for row in x:\n        row = row * 2\n    return x": "line 5, row = …, only gives the name row to a new value",
+    "for row in x:\n        x = x + 2\n    return x": "line 4: nothing in this loop reads row",
+    "total = 0\n    for row in x:\n        total = row.sum()\n    return x * total": (
+        "total = row.sum(), replaces what earlier rounds made"
+    ),
+    "total = 0\n    for row in x:\n        total = total + row.sum()\n    return x * total": "",
+    "return x\n    x = 2": "line 5 never runs: line 4 leaves before it",
+    "return x.long() // 2.5 ** 0.5": "// cuts the fraction off and lets no gradient through",
+    "return x.softmax(0) / 1 - 2": "x.softmax(0) is divided by 1, before the rest",
+    "y = x / 2 + 1e-5; eps = 3; return x / y + eps": "eps is added after the division",
+    "eps = 3; return x / (x + eps)": "",
+    "import re; A = 'a'; re.split(A, 'ab'); return x": "findall gives the matches",
+    "least = x.sum(0).clamp(1)\n    return x + (x.mT / least).mT": "least of line 4 has an axis fewer than x",
+    "return x[(x > 0) & 1 == 0]": "(x > 0) & 1 is computed before it is compared",
+    "return x - x.mean()": "x - x.mean(): without dim, mean goes over all axes",
+    "return x.T - x.T.mean(0)": "without keepdim=True the axis is gone",
+    "least = x.topk(2).values[:, -1]; return x[:4, :3] * 2 + (x.mT < least).mT": "",
+    "least = x.mT.amax(1)\n    return x + (x < least)": "least of line 4 has an axis fewer than x",
+    "return x.cos() * x - x.sin() * x": "both products are with x",
+    "n = 4; return x if n & (n - 1) == 0 else None": "",
+    "return x.masked_fill(x > 0, float('inf'))": "puts in inf, the largest of all: should it be -inf?",
 }
 
 
@@ -114,6 +174,97 @@ def test_what_a_line_does_that_is_seldom_meant_is_asked_about(bench: Bench) -> N
     found = {body: likely(bench, body, asks=asks) for body in ASKED}
     assert [
         body for body, words in ASKED.items() if words not in found[body] or bool(words) != bool(found[body])
+    ] == []
+
+
+def test_of_a_file_that_is_no_checkpoint_only_what_is_in_it_is_said(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
+    body = "f = io.BytesIO(); torch.save(torch.Generator(), f); f.seek(0); return torch.load(f)"
+    said = bench.said(f"import io, torch\ndef thing(x):\n    {body}\n")
+    assert said.endswith(
+        "Weights only load failed: torch._C.Generator in the file is not a tensor or plain data"
+    )
+
+
+def test_a_line_of_another_function_that_the_check_called_is_named(bench: Bench) -> None:
+    bench.asks("""
+        x = draw.normal(row=4, column=3)
+        submission.prepare(x)
+        expect(submission.thing(x)).close_to(x + 1)
+    """)
+    (check,) = bench.check("def prepare(x):\n    x + 1\n\ndef thing(x):\n    return x\n").checks
+    assert check.likely == "line 2, x + 1: what this computes is dropped"
+
+
+def test_a_root_is_asked_about_where_nan_comes_of_it(bench: Bench) -> None:
+    asked = likely(bench, "return (x - 100).sqrt()")
+    assert "line 4, (x - 100).sqrt(): the root of a number below 0 is NaN: can x - 100 get there?" in asked
+    assert likely(bench, "return (x * 0 / 0) + x.square().sqrt()") == ""
+
+
+def test_arguments_that_are_exchanged_are_shown_by_name(bench: Bench) -> None:
+    asks = "x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)"
+    answer = "import torch\n\ndef part(x, rate):\n    return x {} rate\n\ndef thing(x):\n    rate = 2\n    return {}\n"
+    bench.asks(asks)
+    (check,) = bench.check(answer.format("-", "part(rate, x)")).checks
+    assert check.likely == "line 8: part takes (x, rate), and gets x = rate, rate = x"
+    (check,) = bench.check(answer.format("-", "part(x, rate)")).checks
+    assert check.likely is None
+    (check,) = bench.check(answer.format("@", "part(rate, x)")).checks
+    assert (check.likely or "").startswith("part takes (x, rate), and gets x = rate, rate = x")
+
+
+def test_another_default_than_the_stubs_is_named(bench: Bench) -> None:
+    (bench.folder / "thing.py").write_text("def thing(x, rate=1.0):\n    raise NotImplementedError\n")
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(x)).close_to(x + 1)")
+    (check,) = bench.check("def thing(x, rate=2):\n    return x * rate\n").checks
+    assert check.likely == "thing takes rate=2 by default; the stub says rate=1.0"
+    (check,) = bench.check("def thing(x, rate=1):\n    return x * rate\n").checks
+    assert check.likely is None
+
+
+def test_sizes_of_a_module_are_named_by_what_it_was_made_with(bench: Bench) -> None:
+    stub = "class thing:\n    def __init__(self, words, width, depth=7):\n        raise NotImplementedError\n"
+    (bench.folder / "thing.py").write_text(stub)
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing(9, 5)(x)).close_to(x)")
+    (check,) = bench.check("""
+        import torch
+        class thing(torch.nn.Module):
+            def __init__(self, words, width, depth=7):
+                super().__init__()
+                self.a, self.b = torch.ones(words), torch.ones(depth)
+            def forward(self, x):
+                return x + (self.a + self.b)
+    """).checks
+    assert "9 is words, 7 is depth" in (check.likely or "")
+
+
+LAYERS = {
+    "self.a = nn.Linear(3, 3); self.b = nn.Linear(3, 3)": "self.b, which line 6 makes, is used by no method",
+    "row = nn.Linear(3, 3); self.a = row; self.b = row": "self.a and self.b are one and the same layer, that of line 6",
+    "self.a = self.b = nn.Linear(3, 3)": "line 6 makes one nn.Linear(3, 3) for all of these names",
+    "self.a = nn.Sequential(*[nn.Linear(3, 3)] * 2)": "that is one and the same layer several times",
+    "self.rows = [nn.Linear(3, 3)]; self.a = self.rows[0]": "a plain list hides its layers",
+    "self.a = nn.Linear(3, 3)": "",
+}
+
+
+def test_layers_that_are_unused_or_shared_are_named(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.thing()(x)).close_to(x)")
+    said = {}
+    for made in LAYERS:
+        (check,) = bench.check(f"""
+            from torch import nn
+            class thing(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    {made}
+                def forward(self, x):
+                    return self.a(x)
+        """).checks
+        said[made] = check.likely or ""
+    assert [
+        made for made, words in LAYERS.items() if words not in said[made] or bool(words) != bool(said[made])
     ] == []
 
 

@@ -62,6 +62,10 @@ _CAUSES = {
 _LAYOUT = ("must have a last dimension with stride 1", "view size is not compatible")
 """Of them, those about the layout of memory."""
 
+_UNPICKLED = re.compile(
+    r"Weights only load failed\.(?:.|\n){0,1500}?Unsupported global: GLOBAL ([\w.]{1,80})"
+)
+"""What torch says of a file that holds something else than tensors and plain data."""
 REST = 12
 """Lines of an exception's own message after the first."""
 
@@ -135,6 +139,9 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     """Return the learner's own lines and the exception, innermost last."""
     lines = [line for frame in error.frames for line in describe_frame(frame)]
     text = f"{error.type_name}: {error.message}" if error.message else error.type_name
+    # What follows is advice about a file from somewhere else, to switch off what protects from it.
+    if (found := _UNPICKLED.search(text)) is not None:
+        text = f"{text[: found.start()]}Weights only load failed: {found[1]} in the file is not a tensor or plain data"
     first, *rest = text.splitlines() or [""]
     lines.append(clean(first, WHOLE))
     lines.extend(f"  {clean(line, WHOLE)}" for line in rest[:REST])

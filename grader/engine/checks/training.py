@@ -22,6 +22,10 @@ from grader.engine.host.remote import context_of
 
 SIZE = 4096
 """Numbers of the probe's parameter: so many that random directions in it are all but orthogonal."""
+PROBED = 64
+"""Numbers of it more, whose gradients are of different sizes, and as many whose gradients are tiny."""
+TINY = 1e-10
+"""As a gradient: what divides by the gradient and adds a small number to that makes almost nothing of it."""
 SAME = 0.985
 """Optimisers with momentum follow older gradients too, each 0.9 to 0.99 times as much as the next newer one."""
 
@@ -40,7 +44,8 @@ class Batch:
     slope: Tensor
     """The gradient of the loss with respect to its logits, as the submission computed it."""
     direction: Tensor
-    """What the check gave as the gradient of the parameter: +1 or -1 at random, not known before it was asked for."""
+    """What the check gave as the gradient of the parameter's first numbers: +1 or -1 at random, not known before it was
+    asked for."""
 
 
 class TrainingBooks:
@@ -63,7 +68,7 @@ class TrainingBooks:
         # From the run's draw, so that equal submissions see equal directions.
         self._generator = torch.Generator().manual_seed(draw.size(0, 1 << 40))
         stand_in = context_of(submission).given(STAND_IN)
-        start = draw.normal(number=SIZE, scale=0.1)
+        start = draw.normal(number=SIZE + 2 * PROBED, scale=0.1)
         self.model = stand_in.StandIn(start, Lent(self._forward), Lent(self._backward))
         set_label(self.model, "the check's model")
 
@@ -83,7 +88,7 @@ class TrainingBooks:
             or not bool(((examples >= 0) & (examples < len(self.rows))).all())
         ):
             fail("wrong input  the model was given others than those handed in")
-        expect(parameter, "the parameter").is_tensor(shape=(SIZE,), dtype=torch.float32)
+        expect(parameter, "the parameter").is_tensor(shape=(SIZE + 2 * PROBED,), dtype=torch.float32)
         places = examples.long()
         self._seen.append((places.tolist(), training is True, parameter.detach().cpu().double()))
         return [len(self._seen) - 1, self.rows.detach().cpu()[places].to(value.device)]
@@ -96,17 +101,38 @@ class TrainingBooks:
         examples, training, before = self._seen[number]
         expect(slope, "gradient of the logits").is_tensor(shape=(len(examples), self.rows.shape[1]))
         # At random for each pass: an update shows by its direction which gradients it followed.
-        direction = torch.randint(0, 2, (SIZE,), generator=self._generator).float() * 2 - 1
+        direction = torch.randint(0, 2, (SIZE + 2 * PROBED,), generator=self._generator).float() * 2 - 1
+        sizes = torch.ones(len(direction))
+        sizes[SIZE:] = 0.25 + 4 * torch.rand(2 * PROBED, generator=self._generator)
+        sizes[-PROBED:] *= TINY
         slopes = slope.detach().cpu().double()
-        self.batches.append(Batch(examples, training, before, slopes, direction.double()))
-        return direction.to(slope.device)
+        self.batches.append(Batch(examples, training, before, slopes, direction[:SIZE].double()))
+        return (direction * sizes).to(slope.device)
 
     def updates(self) -> list[Tensor]:
         """Return how the parameter moved after each batch."""
+        return [moved[:SIZE] for moved in self._moved()]
+
+    def _moved(self) -> list[Tensor]:
         end: Any = self.model.weight
-        expect(end, "the parameter").is_tensor(shape=(SIZE,))
+        expect(end, "the parameter").is_tensor(shape=(SIZE + 2 * PROBED,))
         places = [*(batch.before for batch in self.batches), end.detach().cpu().double()]
         return [after - before for before, after in pairwise(places)]
+
+    def began_anew(self) -> list[int]:
+        """Return the updates after the first that an optimizer made which had seen no earlier gradient.
+
+        Adam and its relatives divide a gradient by the sizes of those before it, so by its own size alone in a first
+        step: all numbers move alike then, but those whose gradients are as small as what is added to the divisor. What
+        goes by signs on purpose moves these, too.
+        """
+        found = []
+        for step, moved in enumerate(self._moved()):
+            probed, tiny = moved[SIZE:-PROBED].abs(), moved[-PROBED:].abs()
+            least, most = float(probed.min()), float(probed.max())
+            if step and 0 < most < 1.1 * least and float(tiny.max()) < 0.9 * least:
+                found.append(step)
+        return found
 
     def order(self) -> list[int]:
         """Return the examples in the order in which they were trained on."""

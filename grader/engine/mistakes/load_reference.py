@@ -116,7 +116,8 @@ class IdleWatch:
         if not isinstance(value, torch.Tensor | int | float):
             self._depends = True
             return
-        numbers = torch.as_tensor(value).detach()
+        # As a float: an int may be larger than any tensor holds.
+        numbers = (value if isinstance(value, torch.Tensor) else torch.tensor(float(value))).detach()
         self._numbers[place] += numbers.numel()
         if not any(_equal(_copy(value)[:1], argument[:1]) for argument in given):
             # As text, in which NaN equals itself, and rounded: an oracle computes in two dtypes.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 from msgspec import UNSET
 
+from grader.catalogue.adapters import Adapter
 from grader.engine.checks.decorators import CheckInfo
 from grader.engine.checks.describe import describe_call, describe_changed, is_tensor
 from grader.engine.checks.expect import IN_FLOAT32
@@ -34,7 +35,8 @@ from grader.engine.host.errors import (
     WorkerTimeout,
 )
 from grader.engine.host.objects import is_definition
-from grader.engine.runner.riddles import Likely, riddle_of
+from grader.engine.runner.doubtful_lines import Likely
+from grader.engine.runner.riddles import riddle_of
 from grader.errors import PackError
 from grader.report.report import WRONG, CheckReport, CheckStatus, Location, Measured
 
@@ -257,12 +259,22 @@ class MessageContext:
     """What the source holds that may explain a failure of what was got by this name, with this message."""
     likely: Callable[[str, str], Likely | None] = lambda name, message: None
     """Which lines of it likely bring such a failure about."""
-    own_names: Mapping[str, str] = field(default_factory=dict)
-    """What learners of a course call functions and classes of the kata."""
-    spelling: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By function or class, what they call its parameters and arguments, where that is known."""
+    course: Adapter | None = None
+    """What makes the kata of a course's own files, whose learners have names of their own."""
     is_empty: Callable[[str], bool] = lambda name: False
     """Whether nothing is done in the body of a function or method."""
+    defaults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By function or class of the stub, what parameters are where they are left out, as it is written there."""
+
+    @property
+    def own_names(self) -> Mapping[str, str]:
+        """What learners of a course call functions and classes of the kata."""
+        return self.course.own_names if self.course is not None else {}
+
+    def made_with(self, name: str) -> Mapping[str, str]:
+        """Return the parameters of a class in order, each with its default, or "" where it has none."""
+        given = self.defaults.get(name, {})
+        return {parameter: given.get(parameter, "") for parameter in self.signatures.get(name, ())}
 
 
 UNSAID = MessageContext()
@@ -282,7 +294,7 @@ def judge(
         at = 1 if outcome.lines[:1] and outcome.lines[0].startswith("called ") else 0
         spelled = [
             f"{name} is your {clean(theirs, 60)}"
-            for name, theirs in wording.spelling.get(call.root, {}).items()
+            for name, theirs in (wording.course.spelling if wording.course else {}).get(call.root, {}).items()
             if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", outcome.message or "")
         ]
         where = f", where {', '.join(spelled)}" if spelled else ""
@@ -293,10 +305,21 @@ def judge(
     if call is None or not explicable or isinstance(error, SubmissionMissing):
         return outcome
     message = outcome.message or ""
-    written = wording.likely(call.root, message)
+    # What another function did wrong that the check called before may show only here.
+    roots = dict.fromkeys([call.root, *(earlier.root for earlier in reversed(list(calls)))])
+    doubts = [line for line in (wording.likely(root, message) for root in roots) if line is not None]
+    written = next((line for line in doubts if line.certain), doubts[0] if doubts else None)
     fact = written.sentence if written is not None and written.certain else ""
-    riddle = riddle_of(error, call) if isinstance(error, SubmissionRaised) else ""
-    riddle = riddle or (written.sentence if written is not None else "")
+    riddles = []
+    # Where another exception was expected, the one that came is what has to be understood.
+    raised = error.__context__ if outcome.stage == "raises" else error
+    if isinstance(raised, SubmissionRaised):
+        riddles.append(riddle_of(raised, call, wording.made_with(call.root)))
+    # What the line itself shows goes before what the error means, and all else after it.
+    riddles.insert(
+        0 if written is not None and written.at_line else 1, written.sentence if written is not None else ""
+    )
+    riddle = next(filter(None, riddles), "")
     found = [f"  {clean(text, WHOLE)}" for text in wording.remarks(call.root, message)]
     return replace(outcome, lines=[*outcome.lines, *found], fact=fact, riddle=riddle)
 

@@ -1,7 +1,8 @@
 """What a submission holds that may explain a failure, and that the failure itself does not show.
 
 Statements of a notebook that are left out, a name that is defined twice, settings that hold for all of torch, also
-those in files next to it that it imports. Read from the syntax tree: no line of it is run.
+those in files next to it that it imports; arguments that are exchanged, by their names, and defaults other than the
+stub's. Read from the syntax tree: no line of it is run.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from grader.catalogue import Kata
-from grader.catalogue.pack_code import signatures_of
+from grader.catalogue.pack_code import Defaults, Signatures, defaults_of, signatures_of
 from grader.engine.checks.describe import is_starred
-from grader.engine.checks.text import listed
+from grader.engine.checks.text import clean, listed
 from grader.engine.host.source import (
     MAX_CODE,
     UNPARSED,
@@ -30,10 +32,11 @@ from grader.engine.host.source import (
     reached,
     read_source,
 )
+from grader.engine.runner.doubtful_lines import ANY, Likely, likeliest, written_in
 from grader.engine.runner.outcome import MessageContext
-from grader.engine.runner.riddles import Likely, likeliest, written_in
 from grader.notebooks import CELL, DEFINITIONS, Cell, NotebookRule, placed, read_notebook, statements
 
+NO_DEFAULTS: Defaults = {}
 LONGEST = 200
 """Letters of a module's name that are looked at: each of its parts may be a file."""
 MOST = 3
@@ -60,7 +63,7 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
 
     @functools.cache
     def remarks() -> SourceRemarks:
-        return SourceRemarks(source, kata.required)
+        return SourceRemarks(source, kata.required, kata.given, kata.defaults())
 
     own_names = kata.adapter.own_names if kata.adapter is not None else {}
     return MessageContext(
@@ -71,9 +74,9 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         # The source is read only when something has failed.
         lambda name, message: remarks().on(own_names.get(name, name), message),
         lambda name, message: remarks().likely(own_names.get(name, name), message),
-        own_names,
-        kata.adapter.spelling if kata.adapter is not None else {},
+        kata.adapter,
         lambda name: own_names.get(name, name) in remarks().empty,
+        kata.defaults(),
     )
 
 
@@ -116,7 +119,13 @@ def exported(source: Source) -> list[str]:
 class SourceRemarks:
     """The remarks on one submission, each asked for by a failure."""
 
-    def __init__(self, source: Source, required: Collection[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        required: Collection[str],
+        given: Iterable[Path] = (),
+        defaults: Defaults = NO_DEFAULTS,
+    ) -> None:
         self._about: dict[str, list[str]] = defaultdict(list)
         self._reads: dict[str, set[str]] = defaultdict(set)
         """For each name that counts, the names that it leads to; those of helper.py are called `helper.name`.
@@ -134,7 +143,7 @@ class SourceRemarks:
         self._written: list[tuple[str, Likely]] = []
         """By the name that it is written in: what may be the reason of a failure, without an error that tells."""
         with contextlib.suppress(*UNPARSED):
-            self._read(source, required)
+            self._read(source, required, given, defaults)
 
     def on(self, name: str, message: str) -> list[str]:
         """Return what may explain a failure: of a call of this name, or of loading where there is none."""
@@ -147,9 +156,13 @@ class SourceRemarks:
     def likely(self, name: str, message: str) -> Likely | None:
         """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
         ran = reached(self._reads, (name,))
-        return likeliest([written for owner, written in self._written if owner in ran], message)
+        # A helper of the check is not among these names, and may call all that it is given.
+        known = name in self._reads
+        return likeliest([written for owner, written in self._written if owner in ran or not known], message)
 
-    def _read(self, source: Source, required: Collection[str]) -> None:
+    def _read(
+        self, source: Source, required: Collection[str], given: Iterable[Path], defaults: Defaults
+    ) -> None:
         cells = read_notebook("", source.data)[0] if source.is_notebook else []
         # A remark is a kindness: for very much code nobody waits until it is found.
         if (sum(len(cell.source) for cell in cells) or len(source.data)) > MAX_CODE:
@@ -159,6 +172,12 @@ class SourceRemarks:
         counted = [node for node in body if not source.is_notebook or rule.counts(node)]
         self._note_counted(counted)
         self.empty = set(_empty(counted))
+        blocks: Signatures = {}
+        for file in given:
+            blocks |= signatures_of(ast.parse(file.read_bytes()).body) if file.suffix == ".py" else {}
+        self._written += misplaced(counted, signatures_of(counted), blocks)
+        self._written += other_defaults(counted, defaults)
+        self._written += dropped(counted)
         counting = set(counted)
         self._note_left_out([node for node in body if node not in counting], cells)
 
@@ -274,3 +293,125 @@ def _changed(node: ast.stmt, parts: Iterable[ast.AST]) -> set[str]:
             return {base_name(owner)}
     stored = [part for part in parts if not isinstance(getattr(part, "ctx", ast.Load()), ast.Load)]
     return {base_name(part) for part in stored} - {""}
+
+
+def misplaced(body: Iterable[ast.stmt], own: Signatures, given: Signatures) -> Iterator[tuple[str, Likely]]:
+    """Return what is odd about calls of what the submission or a given file defines, by the name it is written in.
+
+    Signatures are those of `pack_code.signatures_of`.
+    """
+    known = {**given, **own}
+    for node in body:
+        owner = getattr(node, "name", "")
+        methods = _classes_of(node, known)
+        for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+            called = ast.unparse(call.func)
+            name = methods.get(called) or (called if called in known else "")
+            parameters = known.get(name)
+            if parameters is None or any(parameter.startswith("*") for parameter in parameters):
+                continue
+            spread = any(isinstance(argument, ast.Starred) for argument in call.args)
+            pairs = list(zip(parameters, () if spread else call.args, strict=False))
+            shown = clean(called, 40)
+            takes = f"{shown} takes ({', '.join(parameters)})"
+            gets = f"{takes}, and gets {', '.join(f'{p} = {clean(ast.unparse(a), 24)}' for p, a in pairs)}"
+            others = [
+                argument
+                for parameter, argument in pairs
+                if _own_name(argument) in {*parameters} - {parameter}
+            ]
+            place = placed(call.lineno)
+            # Of blocks that are given the learner has not written the parameters.
+            if others or (name in given and name not in own and len(pairs) > 1) or call.keywords:
+                unfit = "size|shape|dim|argument|must|divide|Tensor|dtype"
+                words = rf"(?m)^\S.*\b{re.escape(place)} in .*\n(.*\n)*?\w+: .*({unfit})"
+                yield owner, Likely(words, gets if pairs else takes, at_line=True)
+            if others:
+                yield owner, Likely(ANY, f"{place}: {gets}", weak=len(others) < 2)
+
+
+def other_defaults(body: Iterable[ast.stmt], stub: Defaults) -> Iterator[tuple[str, Likely]]:
+    """Return where a parameter has another default than in the stub, by the name that it is of."""
+    for name, own in defaults_of(body).items():
+        for parameter, default in stub.get(name, {}).items():
+            if own.get(parameter, default) != default and not _same(own[parameter], default):
+                yield (
+                    name.partition(".")[0],
+                    Likely(
+                        ANY,
+                        f"{name} takes {parameter}={own[parameter]} by default; the stub says {parameter}={default}",
+                    ),
+                )
+
+
+def dropped(body: Sequence[ast.stmt]) -> Iterator[tuple[str, Likely]]:
+    """Return calls of functions and layers of the submission's own whose result nobody takes."""
+    functions = {node.name for node in body if isinstance(node, ast.FunctionDef) and _only_returns(node)}
+    for owner in body:
+        layers = {
+            part.targets[0].attr
+            for part in ast.walk(owner)
+            if isinstance(part, ast.Assign)
+            and isinstance(part.targets[0], ast.Attribute)
+            and isinstance(part.value, ast.Call)
+            and ast.unparse(part.value.func).rpartition(".")[2][:1].isupper()
+        }
+        for part in ast.walk(owner):
+            match part:
+                case ast.Expr(
+                    ast.Call(ast.Name(name) | ast.Attribute(ast.Name("self"), name) as called) as call
+                ) if name in (functions if isinstance(called, ast.Name) else layers):
+                    yield (
+                        getattr(owner, "name", ""),
+                        Likely(
+                            ANY,
+                            f"{placed(part.lineno)}, {clean(ast.unparse(call), 60)}: what {name} returns is dropped: "
+                            "give it a name",
+                            certain=True,
+                        ),
+                    )
+
+
+def _only_returns(function: ast.FunctionDef) -> bool:
+    """Tell whether a function returns something and changes nothing outside."""
+    parts = list(ast.walk(function))
+    returns = any(isinstance(part, ast.Return) and part.value is not None for part in parts)
+    changes = any(
+        (isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store))
+        or isinstance(part, ast.AugAssign | ast.Global | ast.Nonlocal | ast.With | ast.Raise)
+        or (isinstance(part, ast.Expr) and not isinstance(part.value, ast.Constant))
+        for part in parts
+    )
+    return returns and not changes
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return bool(ast.literal_eval(one) == ast.literal_eval(other))
+    except (ValueError, TypeError, SyntaxError):
+        return False
+
+
+def _classes_of(owner: ast.stmt, known: Signatures) -> dict[str, str]:
+    """Return the classes of what a class stores in attributes, and of what it takes from these in loops."""
+    classes: dict[str, str] = {}
+    parts = list(ast.walk(owner)) if isinstance(owner, ast.ClassDef) else []
+    for part in parts:
+        match part:
+            case ast.Assign([ast.Attribute(ast.Name("self"), attribute)], ast.Call() as made):
+                inner = [
+                    getattr(call.func, "id", "") for call in ast.walk(made) if isinstance(call, ast.Call)
+                ]
+                kind = next((name for name in inner if f"{name}.forward" in known), "")
+                classes[f"self.{attribute}"] = f"{kind}.forward"
+    for part in parts:
+        match part:
+            case ast.For(ast.Name(name), ast.Attribute(ast.Name("self"), attribute)):
+                classes[name] = classes.get(f"self.{attribute}", "")
+    return classes
+
+
+def _own_name(argument: ast.expr) -> str:
+    if isinstance(argument, ast.Attribute):
+        return argument.attr
+    return argument.id if isinstance(argument, ast.Name) else ""

@@ -24,6 +24,7 @@ from grader.checks import (
     oracle,
     oracle_gradients,
     precondition,
+    supposing,
     with_axes,
 )
 
@@ -60,6 +61,30 @@ def expected_table(max_len, d_model, part=slice(None)):
         for angles in (_by_power, _by_division, _by_exponential)
     ]
     return oracle(formulas[0], also=formulas[1:])
+
+
+def angle_slips(max_len, d_model, part):
+    """Return what other angles give; in float64, as float32 cannot tell large ones."""
+    position, columns = torch.arange(max_len).double()[:, None], torch.arange(0, d_model, 2).double()
+
+    def waves(angle):
+        return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[part]
+
+    return {
+        "your frequencies grow with the column; "
+        "divide the position by 10000^(2i / d_model), do not multiply": lambda: waves(
+            position * 10000.0 ** (columns / d_model)
+        ),
+        "your exponent counts by twos twice; use arange(0, d_model, 2) as it is, which is 2i already": lambda: waves(
+            position * 10000.0 ** (-2 * columns / d_model)
+        ),
+        "your exponent is i / d_model; it should be 2i / d_model": lambda: waves(
+            position * 10000.0 ** (-columns / 2 / d_model)
+        ),
+        "your angles are turned from degrees to radians once more; leave them as they are": lambda: waves(
+            torch.deg2rad(position * 10000.0 ** (-columns / d_model))
+        ),
+    }
 
 
 # --- helpers ---
@@ -163,8 +188,10 @@ def test_even_columns(submission):
     """
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 0::2]
-        wanted = expected_table(max_len, d_model, (slice(None), slice(0, None, 2)))
-        expect(found, "positions[:, 0::2]", axes="position column").close_to(wanted)
+        part = slice(None), slice(0, None, 2)
+        with supposing(lambda sizes=(max_len, d_model, part): angle_slips(*sizes)):
+            wanted = expected_table(max_len, d_model, part)
+            expect(found, "positions[:, 0::2]", axes="position column").close_to(wanted)
 
 
 @check(aspect="values", points=2.5, follows=test_table_shape)
@@ -175,8 +202,10 @@ def test_odd_columns(submission):
     """
     for max_len, d_model in ((9, 12), (11, 4), (11, 12)):  # at 10, halves less one pair are a base of 100,000
         found = positions(submission, max_len, d_model)[:, 1::2]
-        wanted = expected_table(max_len, d_model, (slice(None), slice(1, None, 2)))
-        expect(found, "positions[:, 1::2]", axes="position column").close_to(wanted)
+        part = slice(None), slice(1, None, 2)
+        with supposing(lambda sizes=(max_len, d_model, part): angle_slips(*sizes)):
+            wanted = expected_table(max_len, d_model, part)
+            expect(found, "positions[:, 1::2]", axes="position column").close_to(wanted)
 
 
 @check(aspect="stability", follows=[test_even_columns, test_odd_columns])

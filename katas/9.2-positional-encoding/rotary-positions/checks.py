@@ -21,6 +21,7 @@ from grader.checks import (
     expect_raises,
     oracle,
     stand_in,
+    supposing,
     supposing_form,
     with_axes,
 )
@@ -59,10 +60,38 @@ def right(x, positions=None, base=10000.0, form=""):
     return oracle(ways[0], x.cpu(), also=ways[1:])
 
 
+def angle_slips(x, positions, base):
+    """Return what other angles give; in float64, as float32 cannot tell large ones."""
+    T, D = x.shape[-2:]
+    columns = torch.arange(0, D, 2).double()
+    position = (torch.arange(T) if positions is None else positions).double()[:, None]
+    a, b = x.double()[..., 0::2], x.double()[..., 1::2]
+
+    def pairs(angle):
+        cosine, sine = angle.cos(), angle.sin()
+        return torch.stack((a * cosine - b * sine, a * sine + b * cosine), dim=-1).flatten(-2)
+
+    return {
+        "your frequencies grow from pair to pair; they should fall, so the exponent has a minus": lambda: pairs(
+            position * base ** (columns / D)
+        ),
+        "your exponents are twice too large, so the slow pairs hardly turn; 2i should be divided by D": lambda: pairs(
+            position * base ** (-2 * columns / D)
+        ),
+        "your exponents are half of what they should be; pair i should have -2i / D": lambda: pairs(
+            position * base ** (-columns / 2 / D)
+        ),
+        "your angles are turned from degrees to radians once more; leave them as they are": lambda: pairs(
+            torch.deg2rad(position * base ** (-columns / D))
+        ),
+    }
+
+
 def expect_turned(submission, found, name, x, positions=None, base=10000.0):
     """Compare what is rotated with the form that holds here."""
     places = None if positions is None else positions.cpu()
-    with supposing_form(submission, "rotation", lambda form: turned(x.cpu(), places, base, form=form)):
+    forms = supposing_form(submission, "rotation", lambda form: turned(x.cpu(), places, base, form=form))
+    with forms, supposing(lambda: angle_slips(x.cpu(), places, base)):
         expect(found, name, axes=X).close_to(right(x, positions, base, convention(submission, "rotation")))
 
 

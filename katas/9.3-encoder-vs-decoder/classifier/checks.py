@@ -467,6 +467,14 @@ def step_slips(books, epochs):
 
     return {
         NEVER_BACKWARD: lambda: not books.batches,
+        "your fit makes a new optimizer for each batch, which forgets the batches before; "
+        "make one before the loops": lambda: (
+            len(books.began_anew()) == len(books.batches) - 1 > 0
+        ),
+        "your fit makes a new optimizer in each epoch, which forgets the epochs before; "
+        "make one before the loops": lambda: (
+            0 < len(books.began_anew()) < epochs
+        ),
         "your fit takes no step, or empties the gradients just before it; "
         "clear them first, then call backward and step": lambda: (
             moved() and not any(moved())
@@ -1259,6 +1267,7 @@ def test_fit_updates(submission, draw):
     > logits → loss → empty the gradients → backward → step
     > it learns at the `lr` it is given
     > lr: float = 1e-3,
+    > It is made once, since it remembers earlier batches.
     """
     moved = {}
     for lr in (0.1, 0.001, None):
@@ -1278,6 +1287,12 @@ def test_fit_updates(submission, draw):
                 fail(
                     f"wrong direction  update {astray[0]} does not go down the gradient of its batch",
                     "  a parameter moves against its gradient: step() of an optimizer does",
+                )
+            anew = books.began_anew()
+            if anew:
+                fail(
+                    f"a new optimizer  update {anew[0]} is again that of an optimizer's first step",
+                    "  it divides by the size of the batch's own gradient alone, as if there had been none before",
                 )
         moved[lr] = float(torch.stack(updates).sum(dim=0).abs().mean())
     if not moved[0.1] > 5 * moved[0.001]:

@@ -91,7 +91,8 @@ def fit(
 
     The model is put into train mode. Each epoch takes every example once, in batches of batch_size with a
     shorter last one, in an order drawn from the generator (from torch's global one when it is None). The
-    optimizer is yours to choose; one like AdamW is needed to learn much at such an lr.
+    optimizer is yours to choose; one like AdamW is needed to learn much at such an lr. It is made once, since it
+    remembers earlier batches.
 
     Returns:
         One float an epoch: the mean loss per example while it was trained.

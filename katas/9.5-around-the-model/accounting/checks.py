@@ -139,8 +139,10 @@ def near(found, name, wanted, tolerance):
 
 
 def drawn_law(draw):
-    """Draw a law whose two terms are between 0.6 and 2 at 10^6 parameters, and at 10^8 tokens."""
-    alpha, beta = (draw.size(24, 50) / 100 for _ in "nd")
+    """Draw a law of two unlike exponents, whose terms are between 0.6 and 2 at 10^6 parameters, and at 10^8 tokens."""
+    low = draw.size(24, 33) / 100
+    high = low + draw.size(12, 17) / 100
+    alpha, beta = (low, high) if draw.size(0, 1) else (high, low)
     scale = [draw.size(60, 200) / 100 for _ in "nd"]
     return draw.size(120, 220) / 100, scale[0] * 1e6**alpha, alpha, scale[1] * 1e8**beta, beta
 
@@ -342,7 +344,7 @@ def test_fit(submission, draw):
         expect_law(submission.fit(*runs_of(draw, law, side=side)), law)
 
 
-@check(aspect="values", points=2, follows=test_fit)
+@check(aspect="values", points=2, needs=test_fit)
 def test_noise(submission, draw):
     """fit comes near the law where each loss is off by some 0.3%
 

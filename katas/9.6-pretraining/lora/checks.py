@@ -194,6 +194,7 @@ def test_new(submission, draw):
         )
         expect(list(state), "names of the state").has_names(["A", "B", *(f"base.{name}" for name in numbers)])
         expect(state["A"], "A").is_tensor(shape=(2, 5), dtype=dtype)
+        expect(state["B"], "B").is_tensor(shape=(4, 2), dtype=dtype)
         with supposing(B_DRAWN):
             expect(state["B"], "B").equals(torch.zeros(4, 2, dtype=dtype))
         for name, value in numbers.items():

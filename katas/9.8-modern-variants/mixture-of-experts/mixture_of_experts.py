@@ -108,8 +108,8 @@ class MoE(nn.Module):
 
         Padding goes to no expert, takes no room in any of them, and its output is 0, whatever the shared experts say.
         """
-        # TODO 1: make a row of each token, [B·T, D]; route all rows.
-        # TODO 2: for each expert: which rows chose it, and with which weight? Which of these are real, and fit?
+        # TODO 1: make a row of each token that is real, [N, D]; route these rows.
+        # TODO 2: for each expert: which rows chose it, and with which weight? Which of these fit?
         # TODO 3: add its outputs, times the weights, to the rows that they belong to; then the shared experts.
         raise NotImplementedError("MoE.forward")
 

@@ -687,7 +687,7 @@ def to_learn_from():
 
 @check(aspect="learning", trained=True, points=3, follows=test_logits_shape)
 def test_learning(submission, draw):
-    """trained for {STEPS} steps on noisy outlines, it recognises {WANTED:.0%} of shapes that it has never seen
+    """trained for {STEPS} steps at most on noisy outlines, it recognises {WANTED:.0%} of shapes that it has never seen
 
     > one encoder layer, D = 32, a second of training
     """

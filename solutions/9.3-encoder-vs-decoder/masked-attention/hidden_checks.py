@@ -112,11 +112,10 @@ def test_long(submission, reference, draw):
     axes = ["head query feature", "head query key"]
     part = Part("scaled_dot_product_attention", {}, ["output", "weights"], axes, ())
     part.expect_values(submission, reference, draw, [call])
-    heads, time = draw.size(17, 20), draw.size(260, 280)
-    x = draw.normal(batch=1, time=time, width=3 * heads)
-    made = {"d_model": 3 * heads, "num_heads": heads}
-    part = Part("MultiHeadAttention", made, [f"output of {heads} heads"], [AXES], ())
-    part.expect_values(
-        submission, reference, draw, [{"x": x, "mask": draw.mask(keep=0.5, query=time, key=time)}]
-    )
+    for heads, time in ((2, draw.size(260, 280)), (draw.size(17, 20), draw.size(20, 40))):
+        x = draw.normal(batch=1, time=time, width=3 * heads)
+        made = {"d_model": 3 * heads, "num_heads": heads}
+        part = Part("MultiHeadAttention", made, [f"output of {heads} heads"], [AXES], ())
+        mask = draw.mask(keep=0.5, query=time, key=time)
+        part.expect_values(submission, reference, draw, [{"x": x, "mask": mask}])
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

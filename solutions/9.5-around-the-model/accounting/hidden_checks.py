@@ -56,7 +56,7 @@ def test_any_bytes(submission, reference, draw):
     """
     dtypes, optimizers = [*reference.BYTES], [*reference.STATE]
     for own, ours in configs(submission, reference, draw):
-        batch, tokens, dtype = draw.size(0, 9), draw.size(0, 5000), dtypes[draw.size(0, 2)]
+        batch, tokens, dtype = draw.size(1, 9), draw.size(1, 5000), dtypes[draw.size(0, 2)]
         rest = (tokens, dtype, optimizers[draw.size(0, 2)])
         found = submission.training_bytes(own, *rest)
         expect(found, "bytes of training").is_value(reference.training_bytes(ours, *rest))

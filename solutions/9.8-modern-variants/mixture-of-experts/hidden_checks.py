@@ -36,8 +36,8 @@ def test_any_layer(submission, reference, draw):
     """
     for most, capacity, shared in ((4, None, 0), (4, 1, 2), (7, 3, 0), (9, 12, 1), (12, 200, 0)):
         experts = draw.size(2, most)
-        made = {"d_model": draw.size(2, 9), "d_ff": draw.size(1, 9), "experts": experts, "k": draw.size(1, experts),
-                "capacity": capacity, "shared": shared}  # fmt: skip
+        made = {"d_model": draw.size(2, 9), "d_ff": draw.size(1, 9), "experts": experts,
+                "k": draw.size(1, experts) if capacity else 1, "capacity": capacity, "shared": shared}  # fmt: skip
         part = Part("MoE", made, ["output"], ["batch time width"], rows=False)
         calls = []
         for batch, time in (draw.sizes(2, 2, 8), (1, 70), (draw.size(2, 5), 1)):
@@ -56,7 +56,9 @@ def test_any_balance(submission, reference, draw):
     calls = []
     for most in (2, 8, 90):
         experts, (batch, time) = draw.size(2, most), draw.sizes(2, 1, 9)
-        chosen = draw.uniform(batch=batch, time=time, expert=experts).argsort(dim=-1)[..., : draw.size(1, experts)]
+        # Never the last one: counts that end with the largest number would be right if it was chosen.
+        order = draw.uniform(batch=batch, time=time, expert=experts - 1).argsort(dim=-1)
+        chosen = order[..., : draw.size(1, experts - 1)]
         calls.append({"logits": draw.normal(batch=batch, time=time, expert=experts, scale=3.0), "experts": chosen})
     part.expect_values(submission, reference, draw, calls)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -158,4 +158,15 @@ mistake(
     "your pick cuts the gradient off, so a table of embeddings never learns; it should index the table itself",
     pick="table[ids] -> table.detach()[ids]",
 )
+
+mistake(
+    "one-hot-rows",
+    "your one_hot writes whole rows of ones at the places ids, not one column of each; compare with arange(size)",
+    one_hot="""
+        - return (ids[..., None] == torch.arange(size, device=ids.device)).to(torch.float32)
+        + out = torch.zeros(*ids.shape, size, device=ids.device)
+        + out[ids % max(len(out), 1)] = 1.0
+        + return out
+    """,
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -171,4 +171,16 @@ mistake(
     "your column of start is float, so the joined tokens become float; ids should stay int64",
     shift_right="torch.full_like(tokens[:, :1], start) -> torch.full_like(tokens[:, :1], start, dtype=torch.float32)",
 )
+
+mistake(
+    "mean-sums-all",
+    "your mean sums every position and divides by those that are kept; only these should be in the sum",
+    masked_mean="x.masked_fill(~keep[:, :, None], 0).sum(1) -> x.sum(1)",
+)
+
+mistake(
+    "shift-drops-the-first",
+    "your shift_right drops the first token of a row; it should drop the last",
+    shift_right="tokens[:, :-1]], -> tokens[:, 1:]],",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -21,7 +21,7 @@ mistake(
 
 mistake(
     "length-from-axis-one",
-    "your T is x.size(1), which is H where x is [B, H, T, D]; count axes from the end, x.size(-2)",
+    "your positions are as many as another axis is long, such as x.size(1); take the last but one, x.size(-2)",
     rotate="torch.arange(x.size(-2), device=x.device) -> torch.arange(x.size(1), device=x.device)",
 )
 

@@ -108,6 +108,12 @@ mistake(
 )
 
 mistake(
+    "exponent-doubled",
+    "your exponents are twice too large, so the slow pairs hardly turn; 2i should be divided by D",
+    rotate="torch.arange(0, D, 2, device=x.device) / D -> torch.arange(0, D, 2, device=x.device) / (D // 2)",
+)
+
+mistake(
     "exponent-without-minus",
     "your exponent is 2i / D, so pairs turn faster and faster; it should have a minus",
     rotate="""
@@ -129,5 +135,11 @@ mistake(
         - cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         + cosine = sine = angle.sin().to(x.dtype)
     """,
+)
+
+mistake(
+    "sine-for-cosine",
+    "your sine and your cosine are exchanged, so even position 0 is turned; angle 0 should have cosine 1",
+    rotate="angle.cos().to(x.dtype), angle.sin().to(x.dtype) -> angle.sin().to(x.dtype), angle.cos().to(x.dtype)",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -56,6 +56,24 @@ mistake(
 )
 
 mistake(
+    "optimizer-anew-each-batch",
+    "your fit makes a new optimizer for each batch, which forgets the batches before; make one before the loops",
+    fit="""
+        + optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+          optimizer.zero_grad()
+    """,
+)
+
+mistake(
+    "optimizer-anew-each-epoch",
+    "your fit makes a new optimizer in each epoch, which forgets the epochs before; make one before the loops",
+    fit="""
+          total = 0.0
+        + optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
+    """,
+)
+
+mistake(
     "gradients-emptied-once-an-epoch",
     "your fit empties the gradients only when an epoch begins, so they pile up; clear them before each backward pass",
     fit="""

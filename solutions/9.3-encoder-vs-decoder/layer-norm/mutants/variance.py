@@ -119,4 +119,10 @@ mistake(
         + return centred / torch.sqrt(variance) * self.weight + self.bias
     """,
 )
+
+mistake(
+    "mean-of-squares",
+    "your variance is the mean of x², which is right only around 0; it should be that of (x - mean)²",
+    LayerNorm="centred.square().mean -> x.square().mean",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

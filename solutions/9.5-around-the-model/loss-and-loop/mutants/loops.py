@@ -121,4 +121,16 @@ mistake(
           mean = 0.0
     """,
 )
+
+mistake(
+    "backward-unweighed",
+    "your backward pass goes through the part's own mean; it should go through the weighed one",
+    accumulate="share.backward() -> loss(model(x), targets).backward()",
+)
+
+mistake(
+    "targets-before",
+    "your y holds the token before each of x's; it should hold the one after",
+    windows="tokens[places + 1] -> tokens[places - 1]",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -84,7 +84,7 @@ mistake(
 
 @mistake(
     "gradients-replaced",
-    "your clipped gradients are new tensors; change those that are there, in place",
+    "your clip_gradients leaves the gradients as they are; change them in place where the norm is too large",
 )
 def clip_gradients(parameters, max_norm):
     some = [parameter for parameter in parameters if parameter.grad is not None]

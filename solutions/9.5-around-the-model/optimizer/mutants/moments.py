@@ -192,4 +192,37 @@ mistake(
     AdamW="(second / (1 - beta2**t)).sqrt() -> second.sqrt() / (1 - beta2**t)",
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )
+
+mistake(
+    "power-of-the-difference",
+    "your correction is (1 - beta) ** t; it should be 1 - beta ** t",
+    AdamW=[
+        "(1 - beta2**t) -> (1 - beta2) ** t",
+        "(1 - beta1**t) -> (1 - beta1) ** t",
+    ],
+)
+
+mistake(
+    "second-power-of-the-difference",
+    "your second correction is (1 - beta2) ** t; it should be 1 - beta2 ** t",
+    AdamW="(1 - beta2**t) -> (1 - beta2) ** t",
+)
+
+mistake(
+    "first-begins-as-gradient",
+    "your first moment begins as the gradient; it should begin with zeros",
+    AdamW='state["first"] = torch.zeros_like(parameter) -> state["first"] = gradient.clone()',
+)
+
+mistake(
+    "second-with-beta1",
+    "your second moment takes the share 1 - beta1 of the square; it should take 1 - beta2",
+    AdamW="value=1 - beta2 -> value=1 - beta1",
+)
+
+mistake(
+    "first-with-beta2",
+    "your first moment takes the share 1 - beta2 of the gradient; it should take 1 - beta1",
+    AdamW="alpha=1 - beta1 -> alpha=1 - beta2",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

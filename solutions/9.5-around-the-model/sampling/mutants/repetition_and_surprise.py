@@ -143,4 +143,10 @@ mistake(
     "your perplexity is a tensor; it should be a Python float",
     perplexity="float(losses.mean().exp()) -> losses.mean().exp()",
 )
+
+mistake(
+    "padding-alone",
+    "your perplexity is that of the padding; it should leave out targets that are pad_id",
+    perplexity="losses[targets != pad_id] -> losses[targets == pad_id]",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

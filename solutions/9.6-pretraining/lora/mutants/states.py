@@ -78,4 +78,10 @@ mistake(
         -         raise ValueError(f"{name} is merged: an unmerged layer was expected")
     """,
 )
+
+mistake(
+    "state-added",
+    "your load_adapter adds the state to what is there; it should take its place",
+    load_adapter="part.data.copy_(state[name]) -> part.data.add_(state[name])",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -71,4 +71,14 @@ mistake(
     balance_loss="return count * (share.to(logits.dtype) * probability).sum() -> "
     "return count * (share.to(logits.dtype) * probability).sum().float()",
 )
+
+mistake(
+    "counted-in-the-dtype",
+    "your choices are counted in the logits' dtype, and a count in bfloat16 stops at 256; count in int64",
+    balance_loss="""
+        - share = experts.flatten().bincount(minlength=count).double() / experts.numel()
+        + ones = torch.ones(experts.numel(), dtype=logits.dtype, device=logits.device)
+        + share = logits.new_zeros(count).index_add(0, experts.flatten(), ones) / experts.numel()
+    """,
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

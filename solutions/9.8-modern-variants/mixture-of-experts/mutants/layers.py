@@ -138,4 +138,10 @@ mistake(
     "your shared experts replace what the chosen ones returned; add to it",
     MoE="total = total + expert(tokens) -> total = expert(tokens)",
 )
+
+mistake(
+    "one-shared-for-all",
+    "your shared experts are one and the same object, so they have the same parameters; each should have its own",
+    MoE="Expert(d_model, d_ff) for _ in range(shared) -> [Expert(d_model, d_ff)] * shared",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

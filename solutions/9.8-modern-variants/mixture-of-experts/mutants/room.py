@@ -180,4 +180,14 @@ mistake(
         +     output = output + expert(x)
     """,
 )
+
+mistake(
+    "limit-of-the-first-call",
+    "your layer keeps how many tokens its first call had as its capacity; None should be no limit in every call",
+    MoE="""
+          tokens = x[real]  # [N, D]: padding is left out, the rest is in the order of the text
+        + if self.capacity is None:
+        +     self.capacity = len(tokens)
+    """,
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -101,4 +101,10 @@ mistake(
     "your route asserts that k is possible; raise ValueError, as an assertion can be switched off",
     route='_refuse("k", k, 1, logits.size(-1)) -> assert 1 <= k <= logits.size(-1), f"k is {k}"',
 )
+
+mistake(
+    "softmax-over-axis-1",
+    "your softmax is taken over axis 1, which holds the choices of [N, E] only; use dim=-1",
+    route="ordered[..., :k].softmax(dim=-1) -> ordered[..., :k].softmax(dim=1)",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
