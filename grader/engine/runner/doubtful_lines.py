@@ -190,7 +190,7 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
                 )
             case ast.Assign([ast.Attribute(ast.Name("self")), *_, ast.Attribute()], ast.Call() as made):
                 yield Likely(
-                    ANY,
+                    "(?m)^(first difference|wrong names)",
                     f"{placed(node.lineno)} makes one {_shown(made)} for all of these names: make one for each",
                     certain=getattr(made.func, "attr", getattr(made.func, "id", "")) in LAYERS,
                 )
