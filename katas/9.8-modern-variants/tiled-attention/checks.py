@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, expect_from_scratch, expect_raises, oracle
+from grader.checks import Part, check, expect, expect_from_scratch, expect_raises, given_module, oracle
 
 OUTPUT, SUM = "head query value", "head query"
 GRADIENTS = {"dq": "head query width", "dk": "head key width", "dv": "head key value"}
 BLOCKS = (1, 3, 7, 12, 64)
 """For texts of 7 and 12: tiles of one, tiles that do not divide the length, a whole text, and more."""
-LONG, SHORT = 65_536, 512
-"""So many scores are 128 MB, and a worker may have 224: a softmax of them at once needs twice as much. A tile has 1."""
+WORD = "whether torch records is known there alone, and leaving it off earns nothing"
+LONG, SHORT, MANY = 65_536, 512, 2_097_152
+"""So many scores are 128 MB, and a worker may have 224: a softmax of them at once needs twice as much. A tile has 1.
+
+A mask of 128 keys for so many queries as MANY has 256 MB."""
 
 
 # --- what is right ---
@@ -155,6 +158,11 @@ def test_large_scores(submission, draw):
             wanted = oracle(right_attention, *given)
             expect(output, f"output for a block of {block}", axes=OUTPUT).close_to(wanted[0], scores=1e4)
             expect(logsumexp, f"logsumexp for a block of {block}", axes=SUM).close_to(wanted[1])
+    query, key, value = large(draw, [-1, -1, -1, -1, -1])
+    for block in (1, 2, 8):
+        output, _ = forward(submission, (3 * query, key, value), True, block)
+        wanted = oracle(right(causal=True), 3 * query, key, value)
+        expect(output, f"output of a causal text for a block of {block}", axes=OUTPUT).close_to(wanted, scores=3e4)
 
 
 @check(aspect="values", points=2.5, follows=[test_one_tile])
@@ -242,6 +250,11 @@ def test_future_is_left_out(submission, draw):
 # --- forward: memory, promises ---
 
 
+def expect_recording(submission):
+    found = given_module(submission, "probes").recording()
+    expect(found, "torch.is_grad_enabled() afterwards").is_value(True)
+
+
 def expect_frugal(submission, draw, queries, keys, heads):
     """Compare a few rows: all of them would be the matrix that is not wanted."""
     given = triple(draw, queries, keys, width=2, value=1, head=heads)
@@ -268,6 +281,12 @@ def test_queries_in_tiles(submission, draw):
     > A tile is at most `block` queries against at most `block` keys
     """
     expect_frugal(submission, draw, LONG // 2, SHORT, 2)
+    # Of almost all of these no key is seen, so what takes room is a mask of all pairs.
+    given = triple(draw, MANY, 128, width=1, value=1, head=1)
+    output, _ = forward(submission, given, True, LONG)
+    last = slice(-128, None)
+    wanted = oracle(right(causal=True), given[0][:, last], *given[1:])
+    expect(output[:, last], f"the last rows of the output for {MANY:,} queries and 128 keys").close_to(wanted)
 
 
 @check(aspect="dtype", points=1.5, follows=[test_one_tile, test_tiles, test_logsumexp])
@@ -289,7 +308,7 @@ def test_half(submission, draw):
         expect(logsumexp, f"logsumexp{when}", axes=SUM).close_to(wanted[1].float(), within)
 
 
-@check(aspect="arguments", points=1.5, follows=[test_causal, test_logsumexp, test_cache])
+@check(aspect="arguments", points=1.5, follows=[test_causal, test_logsumexp, test_cache], on_workers_word=WORD)
 def test_promises(submission, draw):
     """in float64, by name, in any memory order, for each row alone, whatever was asked before
 
@@ -303,6 +322,7 @@ def test_promises(submission, draw):
              for batch, sizes, causal, block in ((3, (4, 5), False, 2), (2, (7, 7), True, 3), (1, (3, 66), True, 64),
                                                  (2, (1, 1), False, 64))]  # fmt: skip
     part.expect(submission, right_attention, draw, calls)
+    expect_recording(submission)
 
 
 def refused(draw):
@@ -425,7 +445,7 @@ def test_backward_half(submission, draw):
     > in the dtypes of query, key and value; sums are computed in
             float32 at least.
     """
-    for dtype, queries, block in ((torch.bfloat16, 500, 1), (torch.float16, 20, 3)):
+    for dtype, queries, block in ((torch.bfloat16, 900, 1), (torch.float16, 20, 3)):
         given = six(draw, triple(draw, queries, 2, scale=0.1))
         given = (given[0] + 2, *given[1:])
         *halves, logsumexp = (*(x.to(dtype) for x in given[:5]), given[5])
@@ -435,7 +455,7 @@ def test_backward_half(submission, draw):
             expect(result, f"{name} in {dtype}", axes=GRADIENTS[name]).close_to(want.to(dtype))
 
 
-@check(aspect="arguments", points=1.5, follows=[test_backward_causal, test_backward_takes])
+@check(aspect="arguments", points=1.5, follows=[test_backward_causal, test_backward_takes], on_workers_word=WORD)
 def test_backward_promises(submission, draw):
     """backward, too: in float64, by name, in any memory order, for each row alone, whatever was asked before
 
@@ -450,6 +470,7 @@ def test_backward_promises(submission, draw):
              for batch, sizes, causal, block in ((3, (4, 5), False, 2), (2, (7, 7), True, 3), (1, (3, 66), True, 64),
                                                  (2, (1, 1), False, 64))]  # fmt: skip
     part.expect(submission, right_backward, draw, calls)
+    expect_recording(submission)
 
 
 @check(aspect="errors", points=1)

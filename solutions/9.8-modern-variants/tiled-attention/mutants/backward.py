@@ -137,4 +137,17 @@ mistake(
         + for rows, tiles in ():
     """,
 )
+
+mistake(
+    "dk-scaled-twice",
+    "your dk is divided by √D twice, as the query is already; divide it once",
+    tiled_backward="slopes.mT @ q[..., rows, :] -> slopes.mT @ q[..., rows, :] * scale",
+)
+
+mistake(
+    "gradients-summed-in-half-precision",
+    "your gradients are summed in the dtype of the inputs, where small shares are lost; sum them in float32",
+    tiled_backward="torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v) -> "
+    "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

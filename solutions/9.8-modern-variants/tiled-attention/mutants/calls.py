@@ -74,4 +74,10 @@ mistake(
     "you count axes from the front, so fewer or more of them in front fail; use .mT or count from the end",
     _scores="@ k[..., keys, :].mT -> @ k[..., keys, :].transpose(1, 2)",
 )
+
+mistake(
+    "front-of-the-value-not-refused",
+    "you let the value's axes in front broadcast; refuse a value whose axes in front are not those of the key",
+    _refuse="value.shape[:-1] != key.shape[:-1] -> value.shape[-2] != key.shape[-2]",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -133,4 +133,18 @@ mistake(
     tiled_attention="in _tiles(Tq, Tk, causal, block): -> "
     "in [(slice(0, Tq), [slice(j, min(j + block, Tk)) for j in range(0, Tk, block)])]:",
 )
+
+mistake(
+    "mask-of-all-pairs",
+    "you make one causal mask [Tq, Tk] and take tiles of it; make each tile's mask from its own places",
+    tiled_attention="""
+          Tq, Tk = q.shape[-2], k.shape[-2]
+        + places = torch.arange(Tk, device=q.device)
+        + hidden = places > torch.arange(Tq, device=q.device)[:, None] + Tk - Tq if causal else None
+
+        - scores = _scores(q, k, rows, keys, Tk - Tq if causal else None)
+        + scores = _scores(q, k, rows, keys, None)
+        + scores = scores if hidden is None else scores.masked_fill(hidden[rows, keys], -torch.inf)
+    """,
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
