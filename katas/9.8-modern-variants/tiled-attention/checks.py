@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from grader.checks import Part, check, expect, expect_from_scratch, expect_raises, given_module, oracle
+from grader.checks import (
+    Part,
+    check,
+    expect,
+    expect_from_scratch,
+    expect_raises,
+    given_module,
+    keep_grad_mode,
+    oracle,
+)
 
 OUTPUT, SUM = "head query value", "head query"
 GRADIENTS = {"dq": "head query width", "dk": "head key width", "dv": "head key value"}
@@ -251,8 +260,9 @@ def test_future_is_left_out(submission, draw):
 
 
 def expect_recording(submission):
-    found = given_module(submission, "probes").recording()
-    expect(found, "torch.is_grad_enabled() afterwards").is_value(True)
+    with keep_grad_mode(submission):
+        found = given_module(submission, "probes").twice(torch.ones(1, requires_grad=True))
+    expect(found.requires_grad, "torch.is_grad_enabled() afterwards").is_value(True)
 
 
 def expect_frugal(submission, draw, queries, keys, heads):
@@ -322,6 +332,7 @@ def test_promises(submission, draw):
              for batch, sizes, causal, block in ((3, (4, 5), False, 2), (2, (7, 7), True, 3), (1, (3, 66), True, 64),
                                                  (2, (1, 1), False, 64))]  # fmt: skip
     part.expect(submission, right_attention, draw, calls)
+    forward(submission, triple(draw, 3, 5))
     expect_recording(submission)
 
 
@@ -470,6 +481,7 @@ def test_backward_promises(submission, draw):
              for batch, sizes, causal, block in ((3, (4, 5), False, 2), (2, (7, 7), True, 3), (1, (3, 66), True, 64),
                                                  (2, (1, 1), False, 64))]  # fmt: skip
     part.expect(submission, right_backward, draw, calls)
+    submission.tiled_backward(*six(draw, triple(draw, 3, 5)))
     expect_recording(submission)
 
 

@@ -1,10 +1,10 @@
-"""What a check asks of torch where the submission runs."""
+"""What a check calls to see whether torch records what gradients need."""
 
 from __future__ import annotations
 
-import torch
+from torch import Tensor
 
 
-def recording() -> bool:
-    """Tell whether torch records what gradients need."""
-    return torch.is_grad_enabled()
+def twice(x: Tensor) -> Tensor:
+    """Return 2 · x."""
+    return 2 * x
