@@ -168,10 +168,9 @@ def test_large_scores(submission, draw):
             expect(output, f"output for a block of {block}", axes=OUTPUT).close_to(wanted[0], scores=1e4)
             expect(logsumexp, f"logsumexp for a block of {block}", axes=SUM).close_to(wanted[1])
     query, key, value = large(draw, [-1, -1, -1, -1, -1])
-    for block in (1, 2, 8):
-        output, _ = forward(submission, (3 * query, key, value), True, block)
-        wanted = oracle(right(causal=True), 3 * query, key, value)
-        expect(output, f"output of a causal text for a block of {block}", axes=OUTPUT).close_to(wanted, scores=3e4)
+    output, _ = forward(submission, (3 * query, key, value), True, 8)
+    wanted = oracle(right(causal=True), 3 * query, key, value)
+    expect(output, "output of a causal text for a block of 8", axes=OUTPUT).close_to(wanted, scores=3e4)
 
 
 @check(aspect="values", points=2.5, follows=[test_one_tile])
@@ -293,7 +292,7 @@ def test_queries_in_tiles(submission, draw):
     expect_frugal(submission, draw, LONG // 2, SHORT, 2)
     # Of almost all of these no key is seen, so what takes room is a mask of all pairs.
     given = triple(draw, MANY, 128, width=1, value=1, head=1)
-    output, _ = forward(submission, given, True, LONG)
+    output, _ = forward(submission, given, True, LONG // 8)
     last = slice(-128, None)
     wanted = oracle(right(causal=True), given[0][:, last], *given[1:])
     expect(output[:, last], f"the last rows of the output for {MANY:,} queries and 128 keys").close_to(wanted)
@@ -370,7 +369,7 @@ def test_backward_one_tile(submission, draw):
     > dq = dS · key / √D, dk = dSᵀ · query / √D and dv = Pᵀ · grad.
     """
     for front, sizes in (({}, (3, 5, 4, 2)), ({"head": 2}, (4, 3, 7, 5)), ({"batch": 2, "head": 3}, (2, 6, 3, 4)),
-                         ({"head": 1}, (5, 1, 2, 3))):  # fmt: skip
+                         ({"head": 1}, (5, 3, 2, 3))):  # fmt: skip
         expect_backward(submission, six(draw, triple(draw, *sizes, **front)))
 
 
