@@ -834,6 +834,44 @@ def _mixture_of_experts(f: Figure) -> None:
     f.text(14, 228, "dashed: no room left, so this expert adds nothing to the token", "s")
 
 
+@figure("tiled-attention", "Weights that are corrected from tile to tile, and the tiles of causal attention", 340)
+def _tiled_attention(f: Figure) -> None:
+    scores, values = torch.tensor([1.0, 3, 2, 6, 4]), torch.tensor([10.0, 40, 20, 30, 50])
+    query, key = torch.ones(1, 4), scores[:, None].expand(5, 4) / 2
+    solution = reference("tiled-attention")
+    f.text(12, 18, "exp(s − m) of one query, after each tile of two keys", "h")
+    for number, score in enumerate(scores.tolist()):
+        f.text(88 + 44 * number, 38, f"s = {score:.0f}", "s m")
+    for column, words in enumerate(("m", "l", "a / l")):
+        f.text(318 + 50 * column, 38, words, "s m")
+    for tile, (first, seen) in enumerate(((0, 2), (2, 4), (4, 5))):
+        y, largest = 46 + 30 * tile, float(scores[:seen].max())
+        output, logsumexp = solution.tiled_attention(query, key[:seen], values[:seen, None], block=2)
+        f.text(12, y + 16, f"tile {tile}", "s")
+        f.box(66, y, 220, 26)  # keys to come are an empty box
+        f.grid(66, y, (44, 26), (scores[None, :seen] - largest).exp(), ".2f")
+        x, end = 66 + 44 * first, 66 + 44 * seen
+        f.path([(x, y), (end, y), (end, y + 26), (x, y + 26), (x, y)], "lb w")
+        for column, number in enumerate((largest, float((logsumexp - largest).exp()), float(output))):
+            f.text(318 + 50 * column, y + 16, f"{number:.2f}" if column else f"{number:.0f}", "m")
+    f.text(12, 152, "orange: the tile just read; everything to its left is corrected to the new m", "s")
+    queries, keys, side, cell = 7, 10, 4, 14
+    f.text(12, 184, "seven queries, ten keys, causal, in tiles of four", "h")
+    future = torch.arange(keys) > torch.arange(queries)[:, None] + keys - queries
+    rows = [(at, min(at + side, queries)) for at in range(0, queries, side)]
+    columns = [(at, min(at + side, keys)) for at in range(0, keys, side)]
+    for i, (top, bottom) in enumerate(rows):
+        for j, (left, right) in enumerate(columns):
+            x, y, hidden = 66 + cell * left + 12 * j, 196 + cell * top + 12 * i, future[top:bottom, left:right]
+            f.grid(x, y, (cell, cell), (~hidden).float())
+            whole, w, h = bool(hidden.all()), cell * (right - left), cell * (bottom - top)
+            if hidden.any():
+                f.path([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)], "lb w" + " d" * whole)
+    for place, words in enumerate(("blue: seen", "orange: needs the mask", "dashed: skipped, never computed")):
+        f.text(250, 216 + 20 * place, words, "s")
+    f.text(12, 330, "row: query, column: key; the last query sees all keys", "s")
+
+
 def _log(f: Figure, kata: str, vocabulary: int, known: tuple[str, float]) -> None:
     """Draw the runs that differ in their seed alone: what a healthy curve looks like, and how far chance goes."""
     rows = list(csv.DictReader(io.StringIO(reference(kata).training_log())))

@@ -957,6 +957,89 @@ def test_mixture_of_experts() -> None:
     assert ends == pytest.approx([4, 4 / 2])  # E, and E/k
 
 
+def tiled() -> Any:
+    return module(
+        KATAS.parent / "solutions" / "9.8-modern-variants" / "tiled-attention" / "tiled_attention.py"
+    )
+
+
+def test_tiled_attention() -> None:
+    lesson, solution = LESSONS["tiled-attention"], tiled()
+    scores, value = torch.tensor([1, 3, 2, 6, 4]).double(), torch.tensor([10, 40, 20, 30, 50]).double()
+    query, key = torch.ones(1, 4).double(), scores[:, None].expand(5, 4) / 2
+    says(lesson, *scores.tolist(), before="\nscore")
+    says(lesson, *value.tolist(), before="\nvalue")
+    m, sums, averages = -torch.inf, [], []
+    for tile in ([0, 1], [2, 3], [4]):
+        seen = tile[-1] + 1
+        output, logsumexp = (
+            float(found) for found in solution.tiled_attention(query, key[:seen], value[:seen, None], block=2)
+        )
+        new = float(scores[:seen].max())
+        total, factor = math.exp(logsumexp - new), math.exp(m - new)
+        row = (new, factor, *(scores[tile] - new).exp().tolist(), total, output * total, output)
+        says(lesson, *row, before="\n" + ", ".join(map(str, tile)))
+        m, sums, averages = new, [*sums, output * total], [*averages, output]
+    weights = scores.softmax(-1)
+    assert averages[-1] == pytest.approx(float(weights @ value))
+    assert f"output  {averages[-1]:.4f}      logsumexp  6 + ln {total:.4f}  =  {logsumexp:.4f}" in lesson
+    assert logsumexp == pytest.approx(float(scores.logsumexp(-1)))
+    fade = math.exp(3 - 6)
+    assert f"exp(3 - 6) = {fade:.4f}: of {sums[0]:.4f} there remains {fade * sums[0]:.4f}" in lesson
+    flat = " ".join(lesson.split())
+    assert f"over all five scores gives {averages[-1]:.4f} as well" in flat
+    largest = torch.tensor([3, 3, 6, 6, 6])  # what each score was measured against
+    unfaded = (scores - largest).exp()
+    total, numerator = float(unfaded.sum()), float(unfaded @ value)
+    assert (
+        f"l would be {total:.4f} and a {numerator:.4f}: the output would be {numerator / total:.4f}" in flat
+    )
+    assert unfaded[1] == unfaded[3]  # key 1 as much as key 3
+    given = (query, key, value[:, None])
+    dq, dk, dv = solution.tiled_backward(
+        query[:, :1], *given, *solution.tiled_attention(*given, block=2), block=2
+    )
+    assert f"So Δ is the output, {averages[-1]:.4f}" in lesson
+    says(lesson, *weights.tolist(), before="\nP = dV")
+    torch.testing.assert_close(dv[:, 0], weights)
+    slopes = weights * (value - averages[-1])
+    says(lesson, *slopes.tolist(), before="\ndS")
+    assert float(slopes.sum()) == pytest.approx(0)
+    says(lesson, *dk[:, 0].tolist(), before="\ndK")
+    says(lesson, float(dq[0, 0]), before="\ndQ")
+    assert len({round(number, 9) for number in dq[0].tolist()}) == 1
+
+
+def test_which_tiles_are_seen() -> None:
+    lesson, (queries, keys, block) = LESSONS["tiled-attention"], (7, 10, 4)
+    seen = torch.ones(queries, keys).tril(keys - queries)
+    output, _ = tiled().tiled_attention(
+        torch.zeros(queries, 1), torch.zeros(keys, 1), torch.eye(keys), causal=True, block=block
+    )
+    assert torch.equal(output > 0, seen > 0)
+    for number, row in enumerate(seen.tolist()):
+        marks = ("#" if cell else "." for cell in row)
+        assert re.search(rf"^query {number} +" + " +".join(map(re.escape, marks)) + "$", lesson, re.M), number
+    shares = [float(tile.mean()) for rows in seen.split(block) for tile in rows.split(block, -1)]
+    assert (len(shares), shares.count(0.0), shares.count(1.0)) == (6, 1, 3)
+    assert "Here one of six is in the future" in lesson
+    shown = " ".join(lesson.split())
+    assert (
+        "two tiles are cut by the diagonal, three are seen whole and one, at the top right, is skipped"
+        in shown
+    )
+
+
+def test_what_tiles_hold() -> None:
+    lesson, (T, D, block) = LESSONS["tiled-attention"], (8192, 64, 64)
+    assert f"A text of {T:,} tokens has {T * T // 10**6} million pairs" in lesson
+    assert f"their scores take {32 * T * T * 4 // 2**30} GiB" in lesson
+    held = {"scores of all pairs": T * T, "Q, K, V and the output": 4 * T * D, "logsumexp": T,
+            "one tile of scores": block * block, "m, l and a of one tile": block * (2 + D)}  # fmt: skip
+    for name, count in held.items():
+        assert re.search(rf"^\| {re.escape(name)}[^|]* \| {count:,} \|$", lesson, re.M), (name, count)
+
+
 def test_mixtral_is_counted() -> None:
     lesson, account = LESSONS["mixture-of-experts"], account_of_mixtral()
     for name, count in account.items():

@@ -89,6 +89,10 @@ STEPS = {
         "route": "logits, order = logits.sort(dim=-1, descending=True, stable=True); "
         "return logits[..., :k].softmax(-1), order[..., :k]"
     },
+    "tiled-attention": {
+        "tiled_attention": "scores = query @ key.mT / query.shape[-1] ** 0.5; "
+        "return scores.softmax(-1) @ value, scores.logsumexp(-1)"
+    },
     "language-model-capstone": {
         "LanguageModel.__init__": "self.max_len = max_len; self.tokens = nn.Embedding(vocab_size, d_model); "
         "self.head = nn.Linear(d_model, vocab_size)",
