@@ -77,7 +77,7 @@ mistake(
 
 mistake(
     "front-of-the-value-not-refused",
-    "you do not compare the value's axes in front with the key's; refuse others, which would broadcast",
+    "you let the value's axes in front broadcast; they should be those of the key",
     _refuse="value.shape[:-1] != key.shape[:-1] -> value.shape[-2] != key.shape[-2]",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
