@@ -21,6 +21,7 @@ from pathlib import Path
 from grader.author.saboteurs import FACT
 from grader.author.side_by_side import side_by_side
 from grader.catalogue import Kata
+from grader.catalogue.pack_code import default_nodes
 from grader.engine.host.launcher import Launcher
 from grader.engine.mistakes.recognise import SEED
 from grader.engine.runner.suite import RunConfig, Suite
@@ -63,13 +64,7 @@ class SeenPart:
     @property
     def defaults(self) -> dict[str, ast.expr]:
         """The defaults of the parameters that have one."""
-        given = self.node.args
-        plain = [*given.posonlyargs, *given.args][::-1]
-        found = [
-            *zip(plain, given.defaults[::-1], strict=False),
-            *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-        ]
-        return {parameter.arg: value for parameter, value in found if value is not None}
+        return default_nodes(self.node.args)
 
     @property
     def arrays(self) -> bool:

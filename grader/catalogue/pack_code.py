@@ -108,15 +108,19 @@ def defaults_of(body: Iterable[ast.stmt], owner: str = "") -> Defaults:
         if isinstance(node, ast.ClassDef):
             found |= defaults_of(node.body, node.name)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            arguments = node.args
-            positional = [*arguments.posonlyargs, *arguments.args]
-            given = [
-                *zip(reversed(positional), reversed(arguments.defaults), strict=False),
-                *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-            ]
             name = owner if owner and node.name == "__init__" else ".".join(filter(None, (owner, node.name)))
-            found[name] = {argument.arg: ast.unparse(value) for argument, value in given if value is not None}
+            found[name] = {name: ast.unparse(value) for name, value in default_nodes(node.args).items()}
     return found
+
+
+def default_nodes(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the defaults of the parameters that have one."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    given = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return {parameter.arg: value for parameter, value in given if value is not None}
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from grader.catalogue.pack_code import default_nodes
 from grader.engine.checks.text import clean
 from grader.engine.runner.riddles import LAYERS
 from grader.notebooks import placed
@@ -69,47 +70,15 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
             case ast.Call(ast.Attribute(attr=name) | ast.Name(id=name)) if name in LAYERS and part in inside:
                 yield Likely(
                     "",
-                    f"{placed(part.lineno)}, {_shown(part)}, makes new weights at each call: make the layer in "
+                    f"{_at(part)}, makes new weights at each call: make the layer in "
                     "__init__, as self.NAME = …, and call that here",
                     certain=True,
                 )
-            case ast.Assign(
-                [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
-            ):
-                yield Likely(
-                    rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
-                    f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
-                    "nn.Parameter(…) around it makes it a parameter",
-                    certain=True,
-                )
-            case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
-                yield Likely(
-                    "(?m)^first difference",
-                    f"{placed(part.lineno)}, {_shown(part)}, lays whole copies one after the other (0 1 0 1); "
-                    "repeat_interleave repeats each row (0 0 1 1)",
-                )
-            case ast.BinOp(_, ast.Pow(), power):
-                quotients = [inner for inner in ast.walk(power) if isinstance(inner, ast.BinOp)]
-                # After a true division, as in 2 * (i // 2) / D, the exponent is not whole.
-                for inner in () if any(isinstance(other.op, ast.Div) for other in quotients) else quotients:
-                    if isinstance(inner.op, ast.FloorDiv):
-                        yield Likely(
-                            "(?m)^first difference",
-                            f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
-                            "should it be /?",
-                        )
             case ast.expr() if _cuts(part) and part.lineno not in cut:
                 cut.add(part.lineno)
                 yield Likely(
                     "(?m)^(wrong|no) gradient",
-                    f"{placed(part.lineno)}, {_shown(part)}, lets no gradient through: is that meant there?",
-                )
-            case ast.BoolOp(ast.Or(), [ast.Compare(), *_, ast.Constant(str(text))]) if text:
-                yield Likely(
-                    "",
-                    f"{placed(part.lineno)}, {_shown(part)}, always holds, since a text alone counts as true: "
-                    "compare on both sides of `or`",
-                    certain=True,
+                    f"{_at(part)}, lets no gradient through: is that meant there?",
                 )
 
 
@@ -132,20 +101,19 @@ def rarely_meant(part: ast.AST) -> Iterator[Likely]:
         case ast.Call(ast.Attribute(_, "deg2rad" | "rad2deg" | "radians" | "degrees")):
             yield Likely(
                 _DIFFERS,
-                f"{placed(part.lineno)}, {_shown(part)}: angles are radians here: is that meant?",
+                f"{_at(part)}: angles are radians here: is that meant?",
             )
         case ast.Call(ast.Attribute(_, "sin" | "cos" as name), [ast.BinOp() as angle]) if _in_degrees(angle):
             yield Likely(
                 _DIFFERS,
-                f"{placed(part.lineno)}, {_shown(part)}: {name} takes radians: half a turn is math.pi",
+                f"{_at(part)}: {name} takes radians: half a turn is math.pi",
             )
         case ast.Subscript(
             ast.Call(ast.Attribute(_, "topk")), ast.Constant(1) | ast.UnaryOp(ast.USub(), ast.Constant(1))
         ):
             yield Likely(
                 _DIFFERS,
-                f"{placed(part.lineno)}, {_shown(part)}: topk gives (values, indices), so these are places: "
-                "is that meant?",
+                f"{_at(part)}: topk gives (values, indices), so these are places: is that meant?",
             )
 
 
@@ -206,7 +174,7 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
             case ast.BinOp(ast.List([ast.Call() as made]), ast.Mult()) if _makes_layer(made):
                 yield Likely(
                     ANY,
-                    f"{placed(node.lineno)}, {_shown(node)}: that is one and the same layer several times: "
+                    f"{_at(node)}: that is one and the same layer several times: "
                     "make a new one in each round, [… for _ in range(n)]",
                     certain=True,
                 )
@@ -267,6 +235,11 @@ def _shown(node: ast.AST) -> str:
     return clean(ast.unparse(node), 60)
 
 
+def _at(node: ast.expr) -> str:
+    """Return the line of an expression, and the expression."""
+    return f"{placed(node.lineno)}, {_shown(node)}"
+
+
 def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
     """Tell whether a call of `repeat` copies along the first axis alone."""
     ones = [isinstance(size, ast.Constant) and size.value == 1 for size in (first, *rest)]
@@ -276,15 +249,9 @@ def _spreads(first: ast.expr, rest: Sequence[ast.expr]) -> bool:
 @rule(ast.FunctionDef)
 def taken_for_left_out(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find where a number that may be left out is tested for its truth, which 0 has not either."""
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    pairs = [
-        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
     optional = {
-        argument.arg
-        for argument, default in pairs
+        name
+        for name, default in default_nodes(function.args).items()
         if isinstance(default, ast.Constant) and default.value is None
     }
     for part in ast.walk(function):
@@ -407,7 +374,7 @@ def fixed_axis(function: ast.FunctionDef) -> Iterator[Likely]:
 def _floored(node: ast.BinOp) -> Likely:
     return Likely(
         f"{ANY}|floor_div",
-        f"{placed(node.lineno)}, {_shown(node)}: // cuts the fraction off and lets no gradient through; / divides",
+        f"{_at(node)}: // cuts the fraction off and lets no gradient through; / divides",
         certain=True,
     )
 
@@ -706,8 +673,6 @@ _PURE = frozenset(
         "long",
         "bool",
         "int",
-    }
-    | {
         "detach",
         "sum",
         "mean",
@@ -737,11 +702,11 @@ def not_a_number(node: ast.AST) -> Iterator[Likely]:
             if not _held_above(inner):
                 yield Likely(
                     _NAN,
-                    f"{placed(node.lineno)}, {_shown(node)}: the {what} of a number below 0 is NaN: "
+                    f"{_at(node)}: the {what} of a number below 0 is NaN: "
                     f"can {clean(ast.unparse(inner), 40)} get there?",
                 )
         case ast.BinOp(inner, ast.Pow(), ast.Constant(0.5)) if not _held_above(inner):
-            yield Likely(_NAN, f"{placed(node.lineno)}, {_shown(node)}: the root of a number below 0 is NaN")
+            yield Likely(_NAN, f"{_at(node)}: the root of a number below 0 is NaN")
         case ast.BinOp(_, ast.Div(), ast.Call(ast.Attribute(_, "sum" | "count_nonzero" | "std")) as inner):
             yield Likely(
                 _NAN, f"{placed(node.lineno)}: 0 / 0 is NaN: can {clean(ast.unparse(inner), 50)} be 0?"
@@ -749,8 +714,7 @@ def not_a_number(node: ast.AST) -> Iterator[Likely]:
         case ast.Call(ast.Attribute(_, "softmax")):
             yield Likely(
                 _NAN,
-                f"{placed(node.lineno)}, {_shown(node)}: "
-                "the softmax of a row that is -inf all over is NaN: can that be?",
+                f"{_at(node)}: the softmax of a row that is -inf all over is NaN: can that be?",
             )
 
 
@@ -763,7 +727,7 @@ def infinite(node: ast.AST) -> Iterator[Likely]:
         ) if any(ast.unparse(part) in _INFINITE for part in args):
             yield Likely(
                 ANY,
-                f"{placed(node.lineno)}, {_shown(node)}, puts in inf, the largest of all: should it be -inf?",
+                f"{_at(node)}, puts in inf, the largest of all: should it be -inf?",
                 certain=True,
             )
 
@@ -777,7 +741,7 @@ def cut_off(node: ast.AST) -> Iterator[Likely]:
         case ast.Call(ast.Name("int" | "round" as name), [argument]) if _is_fractional(argument):
             yield Likely(
                 _DIFFERS,
-                f"{placed(node.lineno)}, {_shown(node)}: {name} takes the fraction away: is that meant?",
+                f"{_at(node)}: {name} takes the fraction away: is that meant?",
             )
 
 
@@ -795,8 +759,7 @@ def without_dim(node: ast.AST) -> Iterator[Likely]:
             ):
                 yield Likely(
                     ANY,
-                    f"{placed(node.lineno)}, {_shown(node)}: without dim, {name} takes axis 0 or 1: "
-                    "dim=-1 is the last one",
+                    f"{_at(node)}: without dim, {name} takes axis 0 or 1: dim=-1 is the last one",
                 )
 
 
@@ -839,7 +802,7 @@ def same_twice(node: ast.AST) -> Iterator[Likely]:
             if (both := pairs[0] & pairs[1]) and pairs[0] != pairs[1]:
                 yield Likely(
                     _DIFFERS,
-                    f"{placed(node.lineno)}, {_shown(node)}: both products are with {both.pop()}: is that meant?",
+                    f"{_at(node)}: both products are with {both.pop()}: is that meant?",
                     weak=True,
                 )
         case ast.Call(ast.Attribute(_, "stack" | "cat" as name), [ast.List(parts) | ast.Tuple(parts), *_]):
@@ -853,7 +816,7 @@ def same_twice(node: ast.AST) -> Iterator[Likely]:
         case ast.BinOp(left, ast.MatMult(), right) if _bare(left) and _bare(left) == _bare(right):
             yield Likely(
                 ANY,
-                f"{placed(node.lineno)}, {_shown(node)}, multiplies {_bare(left)} with itself: is that meant?",
+                f"{_at(node)}, multiplies {_bare(left)} with itself: is that meant?",
                 weak=True,
             )
 
@@ -883,7 +846,7 @@ def reduced(node: ast.AST) -> Iterator[Likely]:
                     if has_dim
                     else f"without dim, {name} goes over all axes, the batch too"
                 )
-                yield Likely(ANY, f"{placed(node.lineno)}, {_shown(node)}: {what}")
+                yield Likely(ANY, f"{_at(node)}: {what}")
         case ast.Assign(_, ast.Call(ast.Attribute(owner, name), [], []) as call) if (
             name in (*_REDUCTIONS, "argmax", "argmin") and getattr(owner, "id", "") != "torch"
         ):
@@ -901,8 +864,7 @@ def split_for_found(node: ast.AST) -> Iterator[Likely]:
         case ast.Call(ast.Attribute(ast.Name("re"), "split"), [ast.Name(name), *_]) if name.isupper():
             yield Likely(
                 ANY,
-                f"{placed(node.lineno)}, {_shown(node)}: split gives what is between the matches of {name}; "
-                "findall gives the matches",
+                f"{_at(node)}: split gives what is between the matches of {name}; findall gives the matches",
                 certain=True,
             )
 
@@ -914,13 +876,11 @@ def short_ranges(node: ast.AST) -> Iterator[Likely]:
         case ast.Call(ast.Name("range"), [*_, ast.BinOp(_, ast.Sub(), ast.Constant(1))]):
             yield Likely(
                 _DIFFERS,
-                f"{placed(node.lineno)}, {_shown(node)}, leaves the last round out: is that meant?",
+                f"{_at(node)}, leaves the last round out: is that meant?",
                 weak=True,
             )
         case ast.Call(ast.Name("range"), [ast.Constant(1), _]):
-            yield Likely(
-                _DIFFERS, f"{placed(node.lineno)}, {_shown(node)}, begins at 1: is that meant?", weak=True
-            )
+            yield Likely(_DIFFERS, f"{_at(node)}, begins at 1: is that meant?", weak=True)
 
 
 @rule(ast.FunctionDef)
@@ -937,7 +897,7 @@ def added_to_the_item(function: ast.FunctionDef) -> Iterator[Likely]:
                 way, side = ("+", "next") if isinstance(sign, ast.Add) else ("-", "last")
                 yield Likely(
                     _DIFFERS,
-                    f"{placed(node.lineno)}, {_shown(node)}, changes what {name} holds at {index}; "
+                    f"{_at(node)}, changes what {name} holds at {index}; "
                     f"{name}[{index} {way} 1] is what it holds at the {side} place",
                 )
 
@@ -962,7 +922,7 @@ def divided_by_all(function: ast.FunctionDef) -> Iterator[Likely]:
                 else:
                     yield Likely(
                         _DIFFERS,
-                        f"{placed(node.lineno)}, {_shown(node)}: {_shown(divisor)} is over all axes, the batch too, "
+                        f"{_at(node)}: {_shown(divisor)} is over all axes, the batch too, "
                         "and what it divides is not",
                     )
 
@@ -1002,7 +962,7 @@ def length_of_another_axis(function: ast.FunctionDef) -> Iterator[Likely]:
             if other > 0:
                 yield Likely(
                     ANY,
-                    f"{placed(node.lineno)}, {_shown(node)}: {placed(line)} joins {name} along axis {axis}, whose "
+                    f"{_at(node)}: {placed(line)} joins {name} along axis {axis}, whose "
                     f"length is {name}.shape[{axis}]",
                 )
 
@@ -1042,7 +1002,7 @@ def set_by_a_path(function: ast.FunctionDef) -> Iterator[Likely]:
             case ast.Call(ast.Name("setattr"), [ast.Name(owner), ast.Name(), _]):
                 yield Likely(
                     ANY,
-                    f"{placed(node.lineno)}, {_shown(node)}: a name such as 'a.b' is one attribute to setattr; "
+                    f"{_at(node)}: a name such as 'a.b' is one attribute to setattr; "
                     f"{owner}.get_submodule('a') has the attribute b",
                 )
 
@@ -1115,7 +1075,7 @@ def always_the_same(node: ast.AST) -> Iterator[Likely]:
         word, holds = ("and", "always holds") if isinstance(joined, ast.Or) else ("or", "never holds")
         yield Likely(
             ANY,
-            f"{placed(node.lineno)}, {_shown(node)}, {holds}, whatever {min(pairs)[0]} is: join these with `{word}`",
+            f"{_at(node)}, {holds}, whatever {min(pairs)[0]} is: join these with `{word}`",
             certain=True,
         )
 
@@ -1142,7 +1102,7 @@ def left_out_of_the_sum(function: ast.FunctionDef) -> Iterator[Likely]:
                     if earlier == stream and read[name] == 1 and node is not line.value:
                         yield Likely(
                             _DIFFERS,
-                            f"{placed(node.lineno)}, {_shown(node)}, adds to {stream}: what {placed(line.lineno)} "
+                            f"{_at(node)}, adds to {stream}: what {placed(line.lineno)} "
                             f"added is not in the sum; {name} + … has it",
                         )
 
@@ -1195,3 +1155,41 @@ def _bare(node: ast.expr) -> str:
         ):
             return _bare(inner)
     return ""
+
+
+@rule(ast.Call, ast.Assign, ast.BinOp, ast.BoolOp)
+def meant_otherwise(part: ast.AST) -> Iterator[Likely]:
+    """Find what torch and Python take otherwise than it is likely meant."""
+    match part:
+        case ast.Assign(
+            [ast.Attribute(ast.Name("self"), name)], ast.Call(ast.Attribute(ast.Name("torch"), made))
+        ):
+            yield Likely(
+                rf"(?m)^\s*missing: .*\b{re.escape(name)}\b",
+                f"{placed(part.lineno)}, self.{name} = torch.{made}(…), makes a plain tensor: "
+                "nn.Parameter(…) around it makes it a parameter",
+                certain=True,
+            )
+        case ast.Call(ast.Attribute(_, "repeat"), [first, *rest]) if _spreads(first, rest):
+            yield Likely(
+                "(?m)^first difference",
+                f"{_at(part)}, lays whole copies one after the other (0 1 0 1); "
+                "repeat_interleave repeats each row (0 0 1 1)",
+            )
+        case ast.BinOp(_, ast.Pow(), power):
+            quotients = [inner for inner in ast.walk(power) if isinstance(inner, ast.BinOp)]
+            # After a true division, as in 2 * (i // 2) / D, the exponent is not whole.
+            for inner in () if any(isinstance(other.op, ast.Div) for other in quotients) else quotients:
+                if isinstance(inner.op, ast.FloorDiv):
+                    yield Likely(
+                        "(?m)^first difference",
+                        f"{placed(part.lineno)}, {_shown(inner)}: // in an exponent makes it a whole number; "
+                        "should it be /?",
+                    )
+        case ast.BoolOp(ast.Or(), [ast.Compare(), *_, ast.Constant(str(text))]) if text:
+            yield Likely(
+                "",
+                f"{_at(part)}, always holds, since a text alone counts as true: "
+                "compare on both sides of `or`",
+                certain=True,
+            )
