@@ -251,6 +251,21 @@ def test_two_numbers_always_have_a_ratio_so_it_is_not_said():
     ]
 
 
+def test_a_whole_power_is_said_of_numbers_that_are_not_near_1():
+    want = torch.tensor(22.5421)
+    assert locate(want**5, want, torch.tensor(True), Axes(()), 1.7e-4) == [
+        "yours is the expected to the power of 5"
+    ]
+    assert locate(want**5.01, want, torch.tensor(True), Axes(()), 1.7e-4) == []
+    near = torch.tensor(1.01)
+    assert locate(near**5, near, torch.tensor(True), Axes(()), 1e-5) == []
+
+
+def test_where_a_long_row_goes_wrong_is_said_although_half_of_it_is():
+    wrong = torch.arange(257)[:, None].expand(257, 2) >= 128
+    assert places(wrong, Axes(("query", "value"))) == ["all of queries 128 and later, nothing else"]
+
+
 def test_of_what_is_small_next_to_the_tolerance_no_ratio_is_said():
     got, want = torch.tensor(0.2428), torch.tensor(88.167)
     assert locate(got, want, got != want, Axes(()), 0.882) == []

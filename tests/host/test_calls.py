@@ -43,3 +43,11 @@ def test_a_slice_is_told_with_the_call_of_its_whole(calls: Calls) -> None:
 @pytest.mark.parametrize(("value", "name"), [(None, "refill"), ("never seen", "read")])
 def test_what_is_no_tensor_is_told_with_its_own_call(calls: Calls, value: Any, name: str) -> None:
     assert calls.origin(value) == record(name)
+
+
+@pytest.mark.parametrize(
+    ("label", "signature"), [("Net(3).parameters", "Net.parameters"), ("Net(3).layers[...]", "")]
+)
+def test_what_every_module_can_do_is_not_what_went_wrong(calls: Calls, label: str, signature: str) -> None:
+    calls.add(CallRecord(label, signature, (), {}), None)
+    assert calls.origin(torch.zeros(3)) == record("read")

@@ -189,6 +189,19 @@ ASKED = {
     "h = x + 1; return h + torch.sin(h)": "",
     "return torch.ones(5) + torch.ones(6)": "the right one has one place more",
     "return x.masked_fill(x > 0, float('inf'))": "puts in inf, the largest of all: should it be -inf?",
+    "s = {}\n    if 'n' not in s:\n        s['n'] = 0\n        s['n'] += 1\n    return x * s['n']": (
+        "line 7, s['n'] += 1, is inside the `if` of line 5"
+    ),
+    "s = {}\n    if 'n' not in s:\n        s['n'] = 0\n    s['n'] += 1\n    return x * s['n']": "",
+    "s = torch.zeros(3); z = torch.zeros(3)\n"
+    "    for row in x:\n        y = s + z\n        s = s + row\n        z = row * 2\n    return x + y": (
+        "z = row * 2, replaces what earlier rounds made"
+    ),
+    "return -x.exp().sum().item() / len(x) + x": "len(x) is the size of its first axis alone",
+    "return sum(x) / len(x)": "",
+    "p = torch.nn.Linear(1, 1); p.require_grad = False; return x": (
+        "line 4 sets require_grad, which nothing reads: is it requires_grad?"
+    ),
 }
 
 
@@ -217,6 +230,42 @@ def test_a_line_of_another_function_that_the_check_called_is_named(bench: Bench)
     """)
     (check,) = bench.check("def prepare(x):\n    x + 1\n\ndef thing(x):\n    return x\n").checks
     assert check.likely == "line 2, x + 1: what this computes is dropped"
+
+
+def test_behind_a_helper_only_lines_count_of_what_the_check_asked_for(bench: Bench) -> None:
+    bench.asks("""
+        x = draw.normal(row=4, column=3)
+        expect((lambda name: getattr(submission, name))("thing")(x)).close_to(x + 1)
+    """)
+    (check,) = bench.check("def prepare(x):\n    x + 1\n\ndef thing(x):\n    return x\n").checks
+    assert check.likely is None
+
+
+def test_an_argument_that_two_loops_go_through_is_named_where_an_iterator_is_given(bench: Bench) -> None:
+    asks = """
+        x = draw.normal(row=4, column=3)
+        expect(submission.thing(x, [0, 1]), "output, with an iterator").close_to(x + 1)
+    """
+    body = "for n in pad_id:\n        assert n < 3\n    for n in pad_id:\n        x = x + 1\n    return x"
+    assert "line 4 and line 6 both go through pad_id" in likely(bench, body, asks=asks)
+    body = "pad_id = list(pad_id)\n    " + body
+    assert "both go through" not in likely(bench, body, asks=asks)
+
+
+def test_a_matrix_product_with_a_vector_is_told_from_a_product_of_entries(bench: Bench) -> None:
+    bench.asks("x = draw.normal(row=4, column=3)\nexpect(submission.Net(3)(x)).close_to(x)")
+    (check,) = bench.check("""
+        import torch
+        from torch import nn
+        class Net(nn.Module):
+            def __init__(self, d):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(d))
+                self.bias = nn.Parameter(torch.zeros(d))
+            def forward(self, x):
+                return x @ self.weight + self.bias
+    """).checks
+    assert "x @ self.weight: self.weight is a vector, so @ sums over the last axis" in (check.likely or "")
 
 
 def test_a_root_is_asked_about_where_nan_comes_of_it(bench: Bench) -> None:

@@ -140,6 +140,7 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     finite = want.isfinite()
     if not bool(finite.all()) or not bool(got.isfinite().all()):
         return None
+    everywhere = " everywhere" if got.numel() > 1 else ""
     # The ratio of the largest value is the one that rounding disturbs least.
     at = int(want.abs().argmax())
     top = float(want.reshape(-1)[at])
@@ -147,9 +148,11 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
     if abs(top) <= 4 * tolerance or top == 0:
         return None
     factor = float(got.reshape(-1)[at]) / top
+    power = _power(got, want, tolerance / abs(top))
+    if power:
+        return f"yours is the expected to the power of {power}{everywhere}"
     if factor == 0 or not 1e-6 < abs(factor) < 1e6:
         return None
-    everywhere = " everywhere" if got.numel() > 1 else ""
     if _fits(got, want, -1.0, tolerance):
         return "yours is the expected with the opposite sign"
     inverse = 1 / want
@@ -173,6 +176,19 @@ def _factor(got: Tensor, want: Tensor, tolerance: float) -> str | None:
         return None
     about = "" if _fits(got, want, float(short(factor)), tolerance) else "about "
     return f"yours is the expected times {about}{short(factor)} everywhere"
+
+
+def _power(got: Tensor, want: Tensor, share: float) -> int:
+    """Return which whole power of the expected values `got` is, 0 if none: of positive ones, to a share of each."""
+    if bool((got <= 0).any()) or bool((want <= 0).any()):
+        return 0
+    logs = want.log()
+    at = int(logs.abs().argmax())
+    # Of numbers near 1 any power is near 1.
+    if abs(float(logs.reshape(-1)[at])) < 0.5:
+        return 0
+    power = round(float(got.log().reshape(-1)[at] / logs.reshape(-1)[at]))
+    return power if 2 <= power <= 1000 and _close(got.log(), logs * power, share * power) else 0
 
 
 def _fits(got: Tensor, want: Tensor, factor: float, tolerance: float) -> bool:
@@ -328,9 +344,14 @@ def _along(wrong: Tensor, axis: int, axes: Axes, regions: Sequence[Tensor], none
     n = wrong.shape[axis]
     hit = wrong.movedim(axis, 0).reshape(n, -1).any(1)
     count, k = int(wrong.sum()), int(hit.sum())
+    if k == n or k == 0:
+        return None
+    first, last = _ends(hit)
+    # A run of indices is one of few: those from here to there.
+    ways = log(n * (n + 1) / 2) if last - first == k - 1 else _log_comb(n, k)
     # How likely errors strewn at random would lie in so few indices, times the ways to choose these: in
     # logarithms, since both leave the range of a float.
-    if k == n or k == 0 or _log_comb(n, k) + count * log(k / n) > log(CHANCE):
+    if min(ways, _log_comb(n, k)) + count * log(k / n) > log(CHANCE):
         return None
     exact = count == k * (wrong.numel() // n)
     known = any(_same_indices(wrong, region, axis) for region in regions)

@@ -140,8 +140,18 @@ class Calls:
                 if given is value:
                     return record
         # A message about a given helper would blame somebody for code that is not theirs.
-        own = (record for record in reversed(self._recent) if record.root not in self.given)
-        return next(own, self.last)
+        own = [record for record in reversed(self._recent) if record.root not in self.given]
+        return next((record for record in own if not _is_torchs(record)), next(iter(own), self.last))
+
+
+def _is_torchs(record: CallRecord) -> bool:
+    """Tell whether it is a method that every module has, such as `parameters`, or what `model.layers[0]` calls.
+
+    What is wrong came of another call.
+    """
+    method = record.signature.rpartition(".")[2]
+    has = hasattr(torch.nn.Module, method) and method not in ("forward", record.signature)
+    return has or not record.signature
 
 
 def is_idle(value: object, call: CallRecord | None) -> bool | None:

@@ -90,7 +90,8 @@ def charge(
         if back > 0:
             left = max(0, left - back)
             same = max(slips.get(failure.cause, [failure]), key=lambda other: other.charged).check
-            where = "in a hidden check" if same.hidden else f"in “{same.info.title}”"
+            waits = ", which waits for this" if outcomes[same].status == "skipped" else ""
+            where = "in a hidden check" if same.hidden else f"in “{same.info.title}”{waits}"
             why = (
                 f"one slip is charged once, {where}"
                 if same is not check

@@ -10,7 +10,7 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -467,11 +467,17 @@ def begun_anew(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what begins at 0 or empty before a loop, and is made anew in each of its rounds."""
     for body in (getattr(node, "body", []) for node in ast.walk(function)):
         started: set[str] = set()
+        zeros: set[str] = set()
         for node in body if isinstance(body, list) else ():
             match node:
                 case ast.Assign([ast.Name(name)], ast.Constant(0) | ast.List([]) | ast.Dict([])):
                     started.add(name)
+                case ast.Assign(
+                    [ast.Name(name)], ast.Call(ast.Attribute(_, "zeros" | "zeros_like" | "new_zeros"))
+                ):
+                    zeros.add(name)
                 case ast.For() | ast.While():
+                    yield from _not_carried(node, zeros)
                     for step in node.body:
                         match step:
                             case ast.Assign([ast.Name(name)]) if name in started:
@@ -479,11 +485,78 @@ def begun_anew(function: ast.FunctionDef) -> Iterator[Likely]:
                                 if all(
                                     part.id != name or part.lineno > end for part in _names(node, ast.Load)
                                 ):
-                                    yield Likely(
-                                        ANY,
-                                        f"{placed(step.lineno)}, {_shown(step)}, replaces what earlier rounds made: "
-                                        "should it be added to that?",
-                                    )
+                                    yield _replacing(step)
+
+
+def _not_carried(loop: ast.For | ast.While, zeros: Container[str]) -> Iterator[Likely]:
+    """Find what each round reads and then makes anew, next to something that grows from round to round."""
+    grows, anew = False, []
+    for step in loop.body:
+        match step:
+            case ast.AugAssign(ast.Name(name)) if name in zeros:
+                grows = True
+            case ast.Assign([ast.Name(name)], value) if name in zeros:
+                if any(part.id == name for part in _names(value, ast.Load)):
+                    grows = True
+                elif any(part.id == name and part.lineno < step.lineno for part in _names(loop, ast.Load)):
+                    anew.append(step)
+    # A running maximum is made anew, too.
+    yield from (replace(_replacing(step), weak=True) for step in anew if grows)
+
+
+def _replacing(step: ast.Assign) -> Likely:
+    return Likely(
+        ANY,
+        f"{placed(step.lineno)}, {_shown(step)}, replaces what earlier rounds made: should it be added to that?",
+    )
+
+
+@rule(ast.If)
+def counted_where_it_begins(branch: ast.If) -> Iterator[Likely]:
+    """Find a count that grows only in the branch that begins it, which runs once."""
+    begun: set[str] = set()
+    for step in branch.body:
+        match step:
+            case ast.Assign([ast.Subscript() | ast.Attribute() as target], ast.Constant(0)):
+                begun.add(ast.unparse(target))
+            case ast.Assign(
+                [ast.Subscript() | ast.Attribute() | ast.Name() as owner], ast.Dict(keys, values)
+            ):
+                begun |= {
+                    f"{ast.unparse(owner)}[{ast.unparse(key)}]"
+                    for key, value in zip(keys, values, strict=True)
+                    if key is not None and isinstance(value, ast.Constant) and value.value == 0
+                }
+            case ast.AugAssign(target, ast.Add()) if ast.unparse(target) in begun:
+                yield Likely(
+                    "",
+                    f"{placed(step.lineno)}, {_shown(step)}, is inside the `if` of {placed(branch.lineno)}, which also "
+                    "begins it at 0, so it never grows further: is it indented too far?",
+                    certain=True,
+                )
+
+
+@rule(ast.FunctionDef)
+def gone_through_twice(function: ast.FunctionDef) -> Iterator[Likely]:
+    """Find an argument that two loops go through, of which an iterator leaves the second one nothing."""
+    names = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+    names -= {name.id for name in _names(function, ast.Store)}
+    lines: dict[str, list[int]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.For(iter=ast.Name() as held) | ast.comprehension(iter=ast.Name() as held) if (
+                held.id in names
+            ):
+                lines.setdefault(held.id, []).append(held.lineno)
+    for name, places in lines.items():
+        if len(set(places)) > 1:
+            first, second = sorted(set(places))[:2]
+            yield Likely(
+                "(?i)iterator|generator",
+                f"{placed(first)} and {placed(second)} both go through {name}: the first uses an iterator up; "
+                f"{name} = list({name}) before them keeps it",
+                certain=True,
+            )
 
 
 @rule(ast.For)
@@ -902,6 +975,54 @@ def added_to_the_item(function: ast.FunctionDef) -> Iterator[Likely]:
                 )
 
 
+@rule(ast.BinOp)
+def divided_by_rows(node: ast.AST) -> Iterator[Likely]:
+    """Find a sum over all axes that is divided by the length of the first one."""
+    match node:
+        case ast.BinOp(left, ast.Div(), ast.Call(ast.Name("len"), [held])) if _sums(_number(left), False):
+            yield Likely(
+                _DIFFERS,
+                f"{_at(node)}: len({_shown(held)}) is the size of its first axis alone, and the sum is over all of "
+                "them: .numel() counts every number",
+                weak=True,
+            )
+
+
+@rule(ast.ClassDef)
+def vectors_in_products(owner: ast.ClassDef) -> Iterator[Likely]:
+    """Find a matrix product with a parameter that is a vector, which sums where each entry may be meant."""
+    vectors = {
+        node.targets[0].attr
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Attribute)
+        and re.fullmatch(r"(nn|torch\.nn)\.Parameter\(torch\.\w+\([\w.]+\)\)", ast.unparse(node.value))
+    }
+    for node in ast.walk(owner):
+        match node:
+            case ast.BinOp(_, ast.MatMult(), ast.Attribute(ast.Name("self"), name)) if name in vectors:
+                yield Likely(
+                    ANY,
+                    f"{_at(node)}: self.{name} is a vector, so @ sums over the last axis, which is gone then; "
+                    "* multiplies each entry",
+                    at_line=True,
+                )
+
+
+@rule(ast.Assign)
+def misspelt_settings(node: ast.AST) -> Iterator[Likely]:
+    """Find an attribute of a tensor that is set by nearly its name, which torch takes and never reads."""
+    match node:
+        case ast.Assign([ast.Attribute(ast.Name(owner), attribute)]) if owner not in ("self", "torch"):
+            near = difflib.get_close_matches(attribute, ("requires_grad", "training"), 1, 0.85)
+            if near and attribute not in near:
+                yield Likely(
+                    "",
+                    f"{placed(node.lineno)} sets {attribute}, which nothing reads: is it {near[0]}?",
+                    certain=True,
+                )
+
+
 @rule(ast.FunctionDef)
 def divided_by_all(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find sums along an axis that are divided by a sum over all axes."""
@@ -925,6 +1046,14 @@ def divided_by_all(function: ast.FunctionDef) -> Iterator[Likely]:
                         f"{_at(node)}: {_shown(divisor)} is over all axes, the batch too, "
                         "and what it divides is not",
                     )
+
+
+def _number(node: ast.expr) -> ast.expr:
+    """Return what a number is taken of: without a sign before it, or `.item()` after it."""
+    match node:
+        case ast.UnaryOp(_, inner) | ast.Call(ast.Attribute(inner, "item")):
+            return _number(inner)
+    return node
 
 
 def _sums(node: ast.expr, along: bool) -> bool:

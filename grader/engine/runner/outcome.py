@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -34,7 +34,7 @@ from grader.engine.host.errors import (
     WorkerDied,
     WorkerTimeout,
 )
-from grader.engine.host.objects import is_definition
+from grader.engine.host.objects import RemoteObject, is_definition, state_of
 from grader.engine.runner.doubtful_lines import Likely
 from grader.engine.runner.riddles import riddle_of
 from grader.errors import PackError
@@ -257,8 +257,8 @@ class MessageContext:
     """The learner's own parameter names of functions that have to take any number of arguments, and do not."""
     remarks: Callable[[str, str], list[str]] = lambda name, message: []
     """What the source holds that may explain a failure of what was got by this name, with this message."""
-    likely: Callable[[str, str], Likely | None] = lambda name, message: None
-    """Which lines of it likely bring such a failure about."""
+    likely: Callable[[str, str, Collection[str]], Likely | None] = lambda name, message, names: None
+    """Which lines of it likely bring such a failure about; the names are all that the check asked it for."""
     course: Adapter | None = None
     """What makes the kata of a course's own files, whose learners have names of their own."""
     is_empty: Callable[[str], bool] = lambda name: False
@@ -281,9 +281,16 @@ UNSAID = MessageContext()
 
 
 def judge(
-    error: BaseException, calls: Calls, wording: MessageContext = UNSAID, observed: Sequence[Any] = ()
+    error: BaseException,
+    calls: Calls,
+    wording: MessageContext = UNSAID,
+    observed: Sequence[Any] = (),
+    names: Collection[str] = (),
 ) -> Outcome:
-    """Return the outcome of a check that raised `error`; `observed` is what the submission answered."""
+    """Return the outcome of a check that raised `error`.
+
+    `observed` is what the submission answered, `names` what the check asked it for.
+    """
     call = calls.origin(error.subject) if isinstance(error, CheckFailure) else calls.last
     # A stub's body without the line that raises, which is how many leave what they have not come to.
     if isinstance(error, CheckFailure) and call is not None and wording.is_empty(call.signature):
@@ -307,7 +314,7 @@ def judge(
     message = outcome.message or ""
     # What another function did wrong that the check called before may show only here.
     roots = dict.fromkeys([call.root, *(earlier.root for earlier in reversed(list(calls)))])
-    doubts = [line for line in (wording.likely(root, message) for root in roots) if line is not None]
+    doubts = [line for line in (wording.likely(root, message, names) for root in roots) if line is not None]
     written = next((line for line in doubts if line.certain), doubts[0] if doubts else None)
     fact = written.sentence if written is not None and written.certain else ""
     riddles = []
@@ -443,6 +450,10 @@ def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> li
     names = signatures.get(call.signature, ())
     if call.label.endswith("]"):  # a layer within a stack has no signature of its own
         names = _names_before(call, calls, signatures)
+    first = call.args[0] if call.args else None
+    # Through the class itself, as in `Net.forward(net, x)`.
+    if isinstance(first, RemoteObject) and state_of(first).root == call.root and call.label == call.signature:
+        names = ["self", *names]
     lines = describe_call(call.label, list(names), call.args, call.kwargs)
     name = call.label.partition("(")[0].partition(".")[0]
     # What an author gave a name of its own speaks for itself: the check's model.

@@ -273,7 +273,9 @@ class KataPlugin:
         try:
             if shortage(error) is not None:
                 raise error
-            self._outcome = judge(error, who.calls, who.wording, who.session.log.observed)
+            self._outcome = judge(
+                error, who.calls, who.wording, who.session.log.observed, who.session.log.names
+            )
             wrong = self._now.explains and self._outcome.status in WRONG
             if wrong and isinstance(error, CheckFailure | SubmissionRaised) and error.relations:
                 # After the wording: what a relation calls is not what failed.

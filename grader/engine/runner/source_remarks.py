@@ -73,7 +73,9 @@ def wording_of(source: Source, kata: Kata, timeout_s: float) -> MessageContext:
         {} if kata.adapter is not None else _unstarred(source, kata),
         # The source is read only when something has failed.
         lambda name, message: remarks().on(own_names.get(name, name), message),
-        lambda name, message: remarks().likely(own_names.get(name, name), message),
+        lambda name, message, names: remarks().likely(
+            own_names.get(name, name), message, [own_names.get(other, other) for other in names]
+        ),
         kata.adapter,
         lambda name: own_names.get(name, name) in remarks().empty,
         kata.defaults(),
@@ -153,12 +155,13 @@ class SourceRemarks:
             found += self._about.get(other, ())
         return list(dict.fromkeys(found))[:MOST]
 
-    def likely(self, name: str, message: str) -> Likely | None:
-        """Return what a failure of a call of this name likely comes of, by lines that the call reaches."""
-        ran = reached(self._reads, (name,))
-        # A helper of the check is not among these names, and may call all that it is given.
-        known = name in self._reads
-        return likeliest([written for owner, written in self._written if owner in ran or not known], message)
+    def likely(self, name: str, message: str, names: Collection[str]) -> Likely | None:
+        """Return what a failure of a call of this name likely comes of, by lines that the call reaches.
+
+        A helper of the check is none of the submission's names, and may call all of `names`, which the check asked for.
+        """
+        ran = reached(self._reads, (name,) if name in self._reads else (*names, name))
+        return likeliest([written for owner, written in self._written if owner in ran], message)
 
     def _read(
         self, source: Source, required: Collection[str], given: Iterable[Path], defaults: Defaults

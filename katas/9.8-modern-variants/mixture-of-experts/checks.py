@@ -368,7 +368,7 @@ def test_padding_takes_no_room(submission, draw):
         expect_output(layer, state, x, k, when, keep=keep, capacity=capacity)
 
 
-@check(aspect="padding", follows=[test_padding, test_dispatch], stand_ins=["route"], on_workers_word=WORD)
+@check(aspect="padding", follows=[test_padding, test_capacity_rows], stand_ins=["route"], on_workers_word=WORD)
 def test_padding_rows(submission, draw):
     """no expert is called with padding
 
@@ -377,7 +377,7 @@ def test_padding_rows(submission, draw):
     for capacity in (None, 3):
         x, keep = padded(draw)
         layer, _ = built(submission, draw, (6, 4, 4), 2, capacity=capacity)
-        expect_rows(submission, layer, x, 2, keep=keep, capacity=capacity, when=" with padding")
+        expect_rows(submission, layer, x, 2, keep=keep, capacity=capacity, when=", with padding")
 
 
 # --- shared experts, gradients, promises ---

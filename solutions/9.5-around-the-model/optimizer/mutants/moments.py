@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "t-from-zero",
-    "your correction uses beta at every step; it should use beta ** t, with t = 1 at the first step",
+    "your correction is that of the first step at every step; it should use beta ** t, where t counts the steps",
     AdamW='state["first"], state["second"], state["t"] -> state["first"], state["second"], 1',
     costs="every step is made of both moments, and hardly any value of one is right without them",
 )

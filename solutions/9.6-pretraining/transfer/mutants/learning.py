@@ -20,7 +20,7 @@ mistake(
 
 mistake(
     "nothing-frozen",
-    "your freeze leaves every parameter learning; set requires_grad of each parameter, as a module has none",
+    "your freeze leaves every parameter learning; it should set requires_grad (spelt so) of each, not of the module",
     freeze="""
         - for parameter in module.parameters():
         -     parameter.requires_grad = False
