@@ -68,6 +68,177 @@ def tiled_backward(grad, query, key, value, output, logsumexp, causal=False, blo
     return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype)
 
 
+answer("running-maximum", "One tile of queries after another, zeros of the output's dtype, an early end.")
+
+
+def _refuse(query, key, value, block):
+    if block < 1:
+        raise ValueError(f"block is {block}, expected 1 or more")
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.ndim < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected at least two axes")
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"key has width {key.shape[-1]}, expected {query.shape[-1]} as query has")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"value has length {value.shape[-2]}, expected {key.shape[-2]} as key has")
+    if query.shape[:-2] != key.shape[:-2]:
+        raise ValueError(
+            f"key has the axes {tuple(key.shape[:-2])} in front, expected {tuple(query.shape[:-2])}"
+        )
+    if query.shape[:-2] != value.shape[:-2]:
+        raise ValueError(
+            f"value has the axes {tuple(value.shape[:-2])} in front, expected {tuple(query.shape[:-2])}"
+        )
+
+
+def _hidden(i, ie, j, je, shift, device):
+    rows = torch.arange(i, ie, device=device)[:, None]
+    cols = torch.arange(j, je, device=device)[None, :]
+    return cols > rows + shift
+
+
+def tiled_attention(query, key, value, causal=False, block=64):
+    _refuse(query, key, value, block)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    tq, tk = query.shape[-2], key.shape[-2]
+    shift = tk - tq
+    scale = query.shape[-1] ** -0.5
+    output = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    logsumexp = query.new_full(query.shape[:-1], -torch.inf, dtype=wide)
+    with torch.no_grad():
+        for i in range(0, tq, block):
+            ie = min(i + block, tq)
+            q = query[..., i:ie, :].to(wide)
+            q = q * scale
+            m = q.new_full(q.shape[:-1], -torch.inf)
+            total = q.new_zeros(q.shape[:-1])
+            a = q.new_zeros(*q.shape[:-1], value.shape[-1])
+            for j in range(0, tk, block):
+                je = min(j + block, tk)
+                if causal and j > ie - 1 + shift:
+                    break
+                k, v = key[..., j:je, :].to(wide), value[..., j:je, :].to(wide)
+                s = q @ k.transpose(-1, -2)
+                if causal and je - 1 > i + shift:
+                    s = s.masked_fill(_hidden(i, ie, j, je, shift, s.device), -torch.inf)
+                new = torch.maximum(m, s.amax(-1))
+                safe = new.masked_fill(new == -torch.inf, 0.0)
+                c = torch.exp(m - safe)
+                e = torch.exp(s - safe[..., None])
+                total = c * total + e.sum(-1)
+                a = c[..., None] * a + e @ v
+                m = new
+            some = total > 0
+            a = a / torch.where(some, total, 1.0)[..., None]
+            output[..., i:ie, :] = a.to(output.dtype)
+            logsumexp[..., i:ie] = m + torch.log(total)
+    return output, logsumexp
+
+
+def tiled_backward(grad, query, key, value, output, logsumexp, causal=False, block=64):
+    _refuse(query, key, value, block)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    tq, tk = query.shape[-2], key.shape[-2]
+    shift = tk - tq
+    scale = query.shape[-1] ** -0.5
+    with torch.no_grad():
+        dq = torch.zeros_like(query, dtype=wide)
+        dk = torch.zeros_like(key, dtype=wide)
+        dv = torch.zeros_like(value, dtype=wide)
+        delta = (grad.to(wide) * output.to(wide)).sum(-1)
+        lse = logsumexp.to(wide)
+        lse = lse.masked_fill(lse == -torch.inf, 0.0)
+        for j in range(0, tk, block):
+            je = min(j + block, tk)
+            k, v = key[..., j:je, :].to(wide), value[..., j:je, :].to(wide)
+            for i in range(0, tq, block):
+                ie = min(i + block, tq)
+                if causal and j > ie - 1 + shift:
+                    continue
+                q = query[..., i:ie, :].to(wide) * scale
+                g = grad[..., i:ie, :].to(wide)
+                s = q @ k.transpose(-1, -2)
+                if causal and je - 1 > i + shift:
+                    s = s.masked_fill(_hidden(i, ie, j, je, shift, s.device), -torch.inf)
+                p = torch.exp(s - lse[..., i:ie, None])
+                ds = p * (g @ v.transpose(-1, -2) - delta[..., i:ie, None])
+                dv[..., j:je, :] += p.transpose(-1, -2) @ g
+                dk[..., j:je, :] += ds.transpose(-1, -2) @ q
+                dq[..., i:ie, :] += ds @ k * scale
+    return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype)
+
+
+answer("joined-results", "Each tile is joined to an output and a logsumexp of all tiles before it.")
+
+
+def _check(query, key, value, block):
+    lead, tk, d = tuple(query.shape[:-2]), key.shape[-2], query.shape[-1]
+    if block < 1:
+        raise ValueError(f"expected block >= 1, got block={block}")
+    if tuple(key.shape) != (*lead, tk, d):
+        raise ValueError(f"expected key {(*lead, 'Tk', d)}, got {tuple(key.shape)}")
+    if tuple(value.shape[:-1]) != (*lead, tk):
+        raise ValueError(f"expected value {(*lead, tk, 'Dv')}, got {tuple(value.shape)}")
+
+
+def _up(x):
+    return x.detach().to(torch.promote_types(x.dtype, torch.float32))
+
+
+def _tiles(tq, tk, block, causal):
+    for j in range(0, tk, block):
+        for i in range(0, tq, block):
+            queries, keys = slice(i, min(i + block, tq)), slice(j, min(j + block, tk))
+            if not causal or keys.start <= queries.stop - 1 + tk - tq:
+                yield queries, keys
+
+
+def _scores(q, k, queries, keys, causal, shift):
+    s = torch.einsum("...id,...jd->...ij", q[..., queries, :], k[..., keys, :]) / q.shape[-1] ** 0.5
+    if causal:
+        i = torch.arange(queries.start, queries.stop, device=q.device)
+        j = torch.arange(keys.start, keys.stop, device=q.device)
+        s = torch.where(j <= i[:, None] + shift, s, -torch.inf)
+    return s
+
+
+def tiled_attention(query, key, value, causal=False, block=64):
+    _check(query, key, value, block)
+    q, k, v = _up(query), _up(key), _up(value)
+    tq, tk = q.shape[-2], k.shape[-2]
+    # What is known so far is itself an attention over fewer keys: an output and a logsumexp. Each tile is joined to it.
+    out = q.new_zeros(*q.shape[:-1], v.shape[-1])
+    lse = q.new_full(q.shape[:-1], -torch.inf)
+    for queries, keys in _tiles(tq, tk, block, causal):
+        s = _scores(q, k, queries, keys, causal, tk - tq)
+        old = lse[..., queries]
+        both = torch.logaddexp(old, torch.logsumexp(s, -1))
+        base = torch.where(both == -torch.inf, 0.0, both)
+        p = torch.exp(s - base[..., None])
+        out[..., queries, :] = torch.exp(old - base)[..., None] * out[..., queries, :] + p @ v[..., keys, :]
+        lse[..., queries] = both
+    return out.to(query.dtype), lse
+
+
+def tiled_backward(grad, query, key, value, output, logsumexp, causal=False, block=64):
+    _check(query, key, value, block)
+    q, k, v, g, o = _up(query), _up(key), _up(value), _up(grad), _up(output)
+    tq, tk = q.shape[-2], k.shape[-2]
+    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    delta = torch.einsum("...id,...id->...i", g, o)
+    lse = _up(logsumexp)
+    for queries, keys in _tiles(tq, tk, block, causal):
+        blind = (lse[..., queries] == -torch.inf)[..., None]
+        s = _scores(q, k, queries, keys, causal, tk - tq)
+        p = torch.where(blind, 0.0, torch.exp(s - lse[..., queries, None]))
+        dp = torch.einsum("...id,...jd->...ij", g[..., queries, :], v[..., keys, :])
+        ds = p * (dp - delta[..., queries, None]) / q.shape[-1] ** 0.5
+        dv[..., keys, :] += torch.einsum("...ij,...id->...jd", p, g[..., queries, :])
+        dk[..., keys, :] += torch.einsum("...ij,...id->...jd", ds, q[..., queries, :])
+        dq[..., queries, :] += torch.einsum("...ij,...jd->...id", ds, k[..., keys, :])
+    return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype)
+
+
 # ==== wrong ====
 """Tiled attention with a slip each, by somebody who knew the lesson and the stub alone."""
 
@@ -119,4 +290,67 @@ def tiled_backward(grad, query, key, value, output, logsumexp, causal=False, blo
             dq[..., i:e, :] += ds @ kj
             dk[..., j : j + block, :] = ds.transpose(-1, -2) @ q[..., i:e, :]
             dv[..., j : j + block, :] += p.transpose(-1, -2) @ g[..., i:e, :]
+    return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype)
+
+
+answer(
+    "front-of-value", "The axes in front of value are not compared.", named=["front-of-the-value-not-refused"]
+)
+
+
+def _refuse(query, key, value, block):
+    if block < 1:
+        raise ValueError(f"block is {block}, expected 1 or more")
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.ndim < 2:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected at least two axes")
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"key has width {key.shape[-1]}, expected {query.shape[-1]} as query has")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"value has length {value.shape[-2]}, expected {key.shape[-2]} as key has")
+    if query.shape[:-2] != key.shape[:-2]:
+        raise ValueError(
+            f"key has the axes {tuple(key.shape[:-2])} in front, expected {tuple(query.shape[:-2])}"
+        )
+
+
+answer("ends-the-loop", "The first tile of queries that sees nothing ends the loop over all of them.")
+
+
+def _hidden(i, ie, j, je, shift, device):
+    rows = torch.arange(i, ie, device=device)[:, None]
+    cols = torch.arange(j, je, device=device)[None, :]
+    return cols > rows + shift
+
+
+def tiled_backward(grad, query, key, value, output, logsumexp, causal=False, block=64):
+    _refuse(query, key, value, block)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    tq, tk = query.shape[-2], key.shape[-2]
+    shift = tk - tq
+    scale = query.shape[-1] ** -0.5
+    with torch.no_grad():
+        dq = torch.zeros_like(query, dtype=wide)
+        dk = torch.zeros_like(key, dtype=wide)
+        dv = torch.zeros_like(value, dtype=wide)
+        delta = (grad.to(wide) * output.to(wide)).sum(-1)
+        lse = logsumexp.to(wide)
+        lse = lse.masked_fill(lse == -torch.inf, 0.0)
+        for j in range(0, tk, block):
+            je = min(j + block, tk)
+            k, v = key[..., j:je, :].to(wide), value[..., j:je, :].to(wide)
+            for i in range(0, tq, block):
+                ie = min(i + block, tq)
+                if causal and j > ie - 1 + shift:
+                    break
+                q = query[..., i:ie, :].to(wide) * scale
+                g = grad[..., i:ie, :].to(wide)
+                s = q @ k.transpose(-1, -2)
+                if causal and je - 1 > i + shift:
+                    s = s.masked_fill(_hidden(i, ie, j, je, shift, s.device), -torch.inf)
+                p = torch.exp(s - lse[..., i:ie, None])
+                ds = p * (g @ v.transpose(-1, -2) - delta[..., i:ie, None])
+                dv[..., j:je, :] += p.transpose(-1, -2) @ g
+                dk[..., j:je, :] += ds.transpose(-1, -2) @ q
+                dq[..., i:ie, :] += ds @ k * scale
     return dq.to(query.dtype), dk.to(key.dtype), dv.to(value.dtype)
