@@ -189,6 +189,7 @@ ASKED = {
     "h = x + 1; return h + torch.sin(h)": "",
     "return torch.ones(5) + torch.ones(6)": "the right one has one place more",
     "return x.masked_fill(x > 0, float('inf'))": "puts in inf, the largest of all: should it be -inf?",
+    "return x.masked_fill(x == -float('inf'), float('inf'))": "",
     "s = {}\n    if 'n' not in s:\n        s['n'] = 0\n        s['n'] += 1\n    return x * s['n']": (
         "line 7, s['n'] += 1, is inside the `if` of line 5"
     ),

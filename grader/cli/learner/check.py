@@ -200,6 +200,7 @@ def check(what: str | None, options: CheckOptions) -> int:
                     watch=shown.check,
                     look=look,
                     stopped=look,
+                    repairs=not options.pdb,
                 )
                 for number, (target, suite) in enumerate(chosen, 1):
                     shown.kata(number, f"{target.kata.number} {target.kata.slug}")

@@ -157,7 +157,7 @@ def _look(
             continue
         note(f"{target.kata.number} {target.kata.slug} …")
         # First as `kata check` does, which names the mistake: where a learner looks around there is no answer.
-        config = RunConfig(seed=seed, fail_fast=True, stopped=say_where)
+        config = RunConfig(seed=seed, fail_fast=True, stopped=say_where, repairs=True)
         named = suite.check(target.file, launcher, config, content=request.content)
         likely = {check.id: check.likely for check in named.checks}
         hung = any(check.status == "timeout" for check in named.checks)

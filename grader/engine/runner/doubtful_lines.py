@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -43,6 +44,12 @@ RULES: list[tuple[type[ast.AST], Rule]] = []
 """What is looked at, by the kind of node that it is about."""
 
 
+@functools.lru_cache(maxsize=2048)
+def _walk(node: ast.AST) -> tuple[ast.AST, ...]:
+    """Return a node and all below it: many rules go through the same functions."""
+    return tuple(ast.walk(node))
+
+
 def rule(*kinds: type[ast.AST]) -> Callable[[Rule], Rule]:
     """List a function that finds what is doubtful about nodes of these kinds."""
 
@@ -57,10 +64,10 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
     """Return what a statement of a module holds of that kind; `parts` are its own nodes."""
     cut: set[int] = set()
     forwards = [part for part in parts if isinstance(part, ast.FunctionDef) and part.name == "forward"]
-    inside = {part for forward in forwards for part in ast.walk(forward)}
+    inside = {part for forward in forwards for part in _walk(forward)}
     # What a branch stores in an attribute may be made at the first call alone.
     for branch in [part for part in inside if isinstance(part, ast.If)]:
-        stores = [part for part in ast.walk(branch) if isinstance(part, ast.Assign)]
+        stores = [part for part in _walk(branch) if isinstance(part, ast.Assign)]
         inside -= {store.value for store in stores if isinstance(store.targets[0], ast.Attribute)}
     for part in parts:
         for kind, find in RULES:
@@ -80,6 +87,7 @@ def written_in(parts: Sequence[ast.AST]) -> Iterator[Likely]:
                     "(?m)^(wrong|no) gradient",
                     f"{_at(part)}, lets no gradient through: is that meant there?",
                 )
+    _walk.cache_clear()  # it holds the tree
 
 
 _NAN = r"(?m)^not finite .*got nan"
@@ -92,7 +100,7 @@ ANY = "(?m)^(first difference|wrong|raised |no |not |out of range|did not raise|
 def rarely_meant(part: ast.AST) -> Iterator[Likely]:
     """Return what a node holds that is rarely on purpose, and otherwise is why values differ."""
     match part:
-        case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in ast.walk(part)):
+        case ast.For(body=[*_, ast.Return()]) if not any(isinstance(x, ast.Continue) for x in _walk(part)):
             yield Likely(
                 _DIFFERS,
                 f"{placed(part.body[-1].lineno)}: return is inside the loop, which ends in its first round: "
@@ -123,17 +131,17 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
     init = next((node for node in owner.body if getattr(node, "name", "") == "__init__"), None)
     read = {
         node.attr
-        for node in ast.walk(owner)
+        for node in _walk(owner)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     }
     named = [
         (node.value.id, node.targets[0].attr)
-        for node in ast.walk(init or owner)
+        for node in _walk(init or owner)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Attribute)
         and isinstance(node.value, ast.Name)
     ]
-    for node in ast.walk(init or owner):
+    for node in _walk(init or owner):
         match node:
             case ast.Assign([ast.Name(name)], made) if _makes_layer(made):
                 shared = [f"self.{attribute}" for value, attribute in named if value == name]
@@ -145,8 +153,8 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
                         certain=True,
                     )
     # What is found by its name as a text, or by all that a module has, is used.
-    whole = any(getattr(node, "id", "") in ("getattr", "vars") for node in ast.walk(owner))
-    for node in ast.walk(init) if init is not None and not whole else ():
+    whole = any(getattr(node, "id", "") in ("getattr", "vars") for node in _walk(owner))
+    for node in _walk(init) if init is not None and not whole else ():
         match node:
             case ast.Assign([ast.Attribute(ast.Name("self"), name)], made) if (
                 name not in read and _makes_layer(made)
@@ -163,7 +171,7 @@ def unused_layers(owner: ast.ClassDef) -> Iterator[Likely]:
                     certain=getattr(made.func, "attr", getattr(made.func, "id", "")) in LAYERS,
                 )
             case ast.Assign([ast.Attribute(ast.Name("self"), name)], ast.List() | ast.ListComp() as made) if (
-                any(_makes_layer(part) for part in ast.walk(made))
+                any(_makes_layer(part) for part in _walk(made))
             ):
                 yield Likely(
                     "(?m)^(wrong names|no gradient|wrong gradient|first difference)|missing:",
@@ -187,7 +195,7 @@ def _makes_layer(node: ast.AST) -> bool:
 
 
 def _in_degrees(angle: ast.BinOp) -> bool:
-    parts = list(ast.walk(angle))
+    parts = list(_walk(angle))
     degrees = any(isinstance(part, ast.Constant) and part.value in (180, 360) for part in parts)
     turned = any(isinstance(part, ast.Call) or getattr(part, "attr", "") == "pi" for part in parts)
     return degrees and not (turned or any(getattr(part, "id", "") == "pi" for part in parts))
@@ -210,7 +218,7 @@ def lacking_methods(owner: ast.ClassDef) -> Iterator[Likely]:
             sentence = f"{lacks}; {placed(methods[near].lineno)} has {near}: is that meant?"
             yield Likely(_LACKED[name], sentence, certain=True)
         for method in methods.values():
-            for node in ast.walk(method):
+            for node in _walk(method):
                 if isinstance(node, ast.FunctionDef) and node.name == name and node is not method:
                     sentence = (
                         f"{lacks}; that of {placed(node.lineno)} is inside {method.name}: move it to the left"
@@ -226,7 +234,7 @@ def _cuts(node: ast.expr) -> bool:
         case ast.Call(ast.Attribute(ast.Name("torch"), "no_grad" | "inference_mode")):
             return True
         case ast.Call(ast.Attribute(ast.Name("torch"), "tensor"), [value, *_]):
-            names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+            names = {part.id for part in _walk(value) if isinstance(part, ast.Name)}
             return not names <= {"float", "math", "torch"}
     return False
 
@@ -254,7 +262,7 @@ def taken_for_left_out(function: ast.FunctionDef) -> Iterator[Likely]:
         for name, default in default_nodes(function.args).items()
         if isinstance(default, ast.Constant) and default.value is None
     }
-    for part in ast.walk(function):
+    for part in _walk(function):
         tests: Sequence[ast.expr] = ()
         match part:
             case ast.If(test) | ast.IfExp(test) | ast.While(test):
@@ -303,18 +311,18 @@ def floored_floats(owner: ast.FunctionDef | ast.ClassDef) -> Iterator[Likely]:
     """Find // with an argument that is a float, or with an attribute that keeps one."""
     floats = {
         argument.arg
-        for argument in ast.walk(owner)
+        for argument in _walk(owner)
         if isinstance(argument, ast.arg) and getattr(argument.annotation, "id", "") == "float"
     }
     attributes = {
         part.targets[0].attr
-        for part in ast.walk(owner)
+        for part in _walk(owner)
         if isinstance(part, ast.Assign)
         and isinstance(part.targets[0], ast.Attribute)
         and isinstance(part.value, ast.Name)
         and part.value.id in floats
     }
-    for node in ast.walk(owner):
+    for node in _walk(owner):
         match node:
             case ast.BinOp(ast.Attribute(_, left), ast.FloorDiv(), _) if left in attributes:
                 yield _floored(node)
@@ -336,15 +344,15 @@ def never_reached(block: ast.FunctionDef | ast.For | ast.While | ast.If) -> Iter
 def added_after_division(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a small number that is added to a quotient in place of its divisor."""
     below: set[ast.AST] = set()
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.BinOp(_, ast.Div(), part) | ast.Call(
                 ast.Attribute(part, "sqrt" | "rsqrt" | "log" | "add")
             ):
-                below |= set(ast.walk(part))
+                below |= set(_walk(part))
             case ast.Call(ast.Attribute(ast.Name("torch" | "math"), "sqrt" | "rsqrt"), [part]):
-                below |= set(ast.walk(part))
-    for node in ast.walk(function):
+                below |= set(_walk(part))
+    for node in _walk(function):
         match node:
             case ast.BinOp(ast.BinOp(_, ast.Div(), _), ast.Add(), small) if (
                 "eps" in ast.unparse(small) and node not in below
@@ -361,7 +369,7 @@ def added_after_division(function: ast.FunctionDef) -> Iterator[Likely]:
 def fixed_axis(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a fixed axis in a function whose axis is an argument."""
     axes = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)} & {"dim", "axis"}
-    for node in ast.walk(function) if axes else ():
+    for node in _walk(function) if axes else ():
         match node:
             case ast.keyword("dim" | "axis", ast.Constant() | ast.UnaryOp() as value):
                 yield Likely(
@@ -383,7 +391,7 @@ def _floored(node: ast.BinOp) -> Likely:
 def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find a name that has an axis fewer than what it was made of, and meets that again."""
     fewer: dict[str, tuple[str, int]] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign(
                 [ast.Name(name)],
@@ -396,7 +404,7 @@ def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                     if made.func.attr in _REDUCTIONS and (made.args or made.keywords) and not keeps:
                         fewer[name] = _root(made), node.lineno
                     made = made.func.value
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.BinOp(left, _, right) | ast.Compare(left, _, [right]):
                 made_of, line = fewer.get(_root(right), ("", 0))
@@ -407,7 +415,7 @@ def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                         # Of another tensor it may be right: there only the sizes tell.
                         ANY if same else rf"(?s)\b{placed(node.lineno)} in .*must match",
                         f"{_root(right)} of {placed(line)} has an axis fewer than {made_of}, and {placed(node.lineno)} "
-                        "matches axes from the right: keepdim=True, or [..., -1:], keeps it",
+                        "matches axes from the right: did the right axis go, and should it be kept (keepdim=True)?",
                     )
 
 
@@ -423,7 +431,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> list[ast.Name]:
-    return [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)]
+    return [part for part in _walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)]
 
 
 @rule(ast.FunctionDef)
@@ -432,10 +440,7 @@ def unread(function: ast.FunctionDef) -> Iterator[Likely]:
     read = Counter(name.id for name in _names(function, ast.Load))
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
     shared = {
-        name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Global | ast.Nonlocal)
-        for name in node.names
+        name for node in _walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     whole = {"locals", "vars", "eval", "exec"} & read.keys()
@@ -446,11 +451,11 @@ def unread(function: ast.FunctionDef) -> Iterator[Likely]:
             yield Likely(ANY, f"{function.name} never reads its argument {argument.arg}", weak=True)
     looped = {
         name.id
-        for node in ast.walk(function)
+        for node in _walk(function)
         if isinstance(node, ast.For)
         for name in _names(node.target, ast.Store)
     }
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign([ast.Name(name)], value) if not (
                 read[name] or name in shared or name in looped or name.startswith("_")
@@ -465,7 +470,7 @@ def unread(function: ast.FunctionDef) -> Iterator[Likely]:
 @rule(ast.FunctionDef)
 def begun_anew(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what begins at 0 or empty before a loop, and is made anew in each of its rounds."""
-    for body in (getattr(node, "body", []) for node in ast.walk(function)):
+    for body in (getattr(node, "body", []) for node in _walk(function)):
         started: set[str] = set()
         zeros: set[str] = set()
         for node in body if isinstance(body, list) else ():
@@ -542,7 +547,7 @@ def gone_through_twice(function: ast.FunctionDef) -> Iterator[Likely]:
     names = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
     names -= {name.id for name in _names(function, ast.Store)}
     lines: dict[str, list[int]] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.For(iter=ast.Name() as held) | ast.comprehension(iter=ast.Name() as held) if (
                 held.id in names
@@ -567,7 +572,7 @@ def unread_in_loops(loop: ast.For) -> Iterator[Likely]:
     counts = isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"
     if not counts and names and not any(name in read or name.startswith("_") for name in names):
         yield Likely(ANY, f"{placed(loop.lineno)}: nothing in this loop reads {' or '.join(names)}")
-    for node in (part for statement in loop.body for part in ast.walk(statement)):
+    for node in (part for statement in loop.body for part in _walk(statement)):
         match node:
             case ast.Assign([ast.Name(name)]) if name in names:
                 end = node.end_lineno or node.lineno
@@ -584,7 +589,7 @@ def never_written_back(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find what is read out of a dict, computed anew and never written back."""
     origin: dict[str, str] = {}
     written: dict[str, int] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign([ast.Name(name)], ast.Subscript(_, ast.Constant(str())) as source):
                 origin[name] = ast.unparse(source)
@@ -599,7 +604,7 @@ def never_written_back(function: ast.FunctionDef) -> Iterator[Likely]:
                 written |= {name.id: node.lineno for value in values for name in _names(value, ast.Load)}
             case ast.Call(ast.Attribute(_, "update" | "copy_")):
                 written |= {name.id: node.lineno for name in _names(node, ast.Load)}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign([ast.Name(name)], ast.BinOp() as value) if name in origin:
                 again = any(part.id == name for part in _names(value, ast.Load))
@@ -617,7 +622,7 @@ def never_stored(function: ast.FunctionDef) -> Iterator[Likely]:
     begun: set[str] = set()
     read: Counter[str] = Counter()
     stored: dict[str, list[ast.AST]] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Subscript(_, ast.Constant(str() as key), ast.Load()):
                 read[key] += 1
@@ -639,10 +644,10 @@ def never_stored(function: ast.FunctionDef) -> Iterator[Likely]:
             case ast.Dict() | ast.Call(ast.Attribute(_, "update" | "copy_" | "append" | "setdefault")):
                 for name in _names(node, ast.Load):
                     stored.setdefault(name.id, []).append(node)
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign([ast.Name(made)], ast.BinOp() as value) if made not in stored:
-                for part in ast.walk(value):
+                for part in _walk(value):
                     match part:
                         case ast.Subscript(_, ast.Constant(str() as key)) if key in begun and read[key] == 1:
                             place = ast.unparse(part)
@@ -664,9 +669,9 @@ def computed_twice(function: ast.FunctionDef) -> Iterator[Likely]:
     if function.name == "__init__":
         return
     seen: dict[str, ast.Assign] = {}
-    for node in (part for part in ast.walk(function) if isinstance(part, ast.Assign)):
+    for node in (part for part in _walk(function) if isinstance(part, ast.Assign)):
         text, target = ast.unparse(node.value), ast.unparse(node.targets[0])
-        if not any(isinstance(part, ast.Call | ast.BinOp) for part in ast.walk(node.value)) or _MADE.search(
+        if not any(isinstance(part, ast.Call | ast.BinOp) for part in _walk(node.value)) or _MADE.search(
             text
         ):
             continue
@@ -797,7 +802,9 @@ def infinite(node: ast.AST) -> Iterator[Likely]:
     match node:
         case ast.Call(
             ast.Attribute(_, "masked_fill" | "masked_fill_" | "where" | "full" | "full_like"), args
-        ) if any(ast.unparse(part) in _INFINITE for part in args):
+        ) if any(ast.unparse(part) in _INFINITE for part in args) and not any(
+            "inf" in ast.unparse(part) for part in args if ast.unparse(part) not in _INFINITE
+        ):
             yield Likely(
                 ANY,
                 f"{_at(node)}, puts in inf, the largest of all: should it be -inf?",
@@ -910,7 +917,7 @@ def reduced(node: ast.AST) -> Iterator[Likely]:
             module = isinstance(owner, ast.Name) and owner.id in ("torch",)
             base, dims = (args[0] if module and args else owner), (args[1:] if module else args)
             has_dim = bool(dims) or any(word.arg in ("dim", "axis") for word in keywords)
-            calls = [part for part in ast.walk(left) if isinstance(part, ast.Call)]
+            calls = [part for part in _walk(left) if isinstance(part, ast.Call)]
             reduced = any(getattr(part.func, "attr", "") in _REDUCTIONS for part in calls)
             alike = _root(base) and _root(base) in {name.id for name in _names(left, ast.Load)}
             if alike and not reduced and len(dims) < 2:
@@ -959,8 +966,8 @@ def short_ranges(node: ast.AST) -> Iterator[Likely]:
 @rule(ast.FunctionDef)
 def added_to_the_item(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find `x[i] + 1` next to `x[i]`, where `x[i + 1]` may be meant."""
-    read = Counter(ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Subscript))
-    for node in ast.walk(function):
+    read = Counter(ast.unparse(node) for node in _walk(function) if isinstance(node, ast.Subscript))
+    for node in _walk(function):
         match node:
             case ast.BinOp(
                 ast.Subscript(ast.Name(name), ast.Name(index), ast.Load()) as item,
@@ -993,12 +1000,12 @@ def vectors_in_products(owner: ast.ClassDef) -> Iterator[Likely]:
     """Find a matrix product with a parameter that is a vector, which sums where each entry may be meant."""
     vectors = {
         node.targets[0].attr
-        for node in ast.walk(owner)
+        for node in _walk(owner)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Attribute)
         and re.fullmatch(r"(nn|torch\.nn)\.Parameter\(torch\.\w+\([\w.]+\)\)", ast.unparse(node.value))
     }
-    for node in ast.walk(owner):
+    for node in _walk(owner):
         match node:
             case ast.BinOp(_, ast.MatMult(), ast.Attribute(ast.Name("self"), name)) if name in vectors:
                 yield Likely(
@@ -1028,10 +1035,10 @@ def divided_by_all(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find sums along an axis that are divided by a sum over all axes."""
     along = {
         node.targets[0].id
-        for node in ast.walk(function)
+        for node in _walk(function)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _sums(node.value, True)
     }
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.BinOp(left, ast.Div(), divisor) if _sums(left, True) or getattr(left, "id", "") in along:
                 while not _sums(divisor, False):
@@ -1068,7 +1075,7 @@ def _sums(node: ast.expr, along: bool) -> bool:
 def length_of_another_axis(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find the length of another axis than that which grows where tensors are joined."""
     grows: dict[str, tuple[int, int]] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Call(
                 ast.Attribute(_, "cat" | "concat"),
@@ -1079,7 +1086,7 @@ def length_of_another_axis(function: ast.FunctionDef) -> Iterator[Likely]:
                 if dims and isinstance(dims[0], ast.Constant) and isinstance(dims[0].value, int):
                     grows[ast.unparse(first)] = dims[0].value, node.lineno
     lengths: dict[str, dict[int, ast.expr]] = {}
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Subscript(ast.Attribute(owner, "shape"), ast.Constant(int() as axis)) | ast.Call(
                 ast.Attribute(owner, "size"), [ast.Constant(int() as axis)]
@@ -1118,7 +1125,7 @@ def heads_last(node: ast.AST) -> Iterator[Likely]:
 @rule(ast.FunctionDef)
 def set_by_a_path(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find attributes that are set by names of named_modules and the like, which have dots."""
-    called = {getattr(node.func, "attr", "") for node in ast.walk(function) if isinstance(node, ast.Call)}
+    called = {getattr(node.func, "attr", "") for node in _walk(function) if isinstance(node, ast.Call)}
     if not called & {"named_modules", "named_parameters"} or called & {
         "split",
         "rsplit",
@@ -1126,7 +1133,7 @@ def set_by_a_path(function: ast.FunctionDef) -> Iterator[Likely]:
         "rpartition",
     }:
         return
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Call(ast.Name("setattr"), [ast.Name(owner), ast.Name(), _]):
                 yield Likely(
@@ -1166,10 +1173,10 @@ def given_a_sign(function: ast.FunctionDef) -> Iterator[Likely]:
     """Find `=+`, which adds nothing, of what begins at 0."""
     begun = {
         ast.unparse(node.targets[0])
-        for node in ast.walk(function)
+        for node in _walk(function)
         if isinstance(node, ast.Assign) and ast.unparse(node.value) in ("0", "0.0")
     }
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.Assign([target], ast.UnaryOp(ast.UAdd(), value)) if ast.unparse(target) in begun:
                 name = _shown(target)
@@ -1215,7 +1222,7 @@ def left_out_of_the_sum(function: ast.FunctionDef) -> Iterator[Likely]:
     read = Counter(name.id for name in _names(function, ast.Load))
     sums = {
         node.targets[0].id: (node.value.left.id, node)
-        for node in ast.walk(function)
+        for node in _walk(function)
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.BinOp)
@@ -1223,7 +1230,7 @@ def left_out_of_the_sum(function: ast.FunctionDef) -> Iterator[Likely]:
         and isinstance(node.value.left, ast.Name)
         and node.value.left.id != node.targets[0].id
     }
-    for node in ast.walk(function):
+    for node in _walk(function):
         match node:
             case ast.BinOp(ast.Name(stream), ast.Add(), ast.Call() as made):
                 for name in {part.id for part in _names(made, ast.Load)} & sums.keys():
@@ -1261,7 +1268,7 @@ def _held_above(node: ast.expr) -> bool:
 
 def _is_fractional(node: ast.expr) -> bool:
     """Tell whether an expression has a root, a matrix product or the like in it, which is not whole."""
-    for part in ast.walk(node):
+    for part in _walk(node):
         match part:
             case ast.Call(
                 ast.Attribute(
@@ -1306,7 +1313,7 @@ def meant_otherwise(part: ast.AST) -> Iterator[Likely]:
                 "repeat_interleave repeats each row (0 0 1 1)",
             )
         case ast.BinOp(_, ast.Pow(), power):
-            quotients = [inner for inner in ast.walk(power) if isinstance(inner, ast.BinOp)]
+            quotients = [inner for inner in _walk(power) if isinstance(inner, ast.BinOp)]
             # After a true division, as in 2 * (i // 2) / D, the exponent is not whole.
             for inner in () if any(isinstance(other.op, ast.Div) for other in quotients) else quotients:
                 if isinstance(inner.op, ast.FloorDiv):

@@ -150,6 +150,11 @@ class Outcome:
         return self.status == "fail" and self.stage not in ("", "gradient")
 
     @property
+    def line(self) -> int:
+        """The line of the submission that raised; 0 where none did."""
+        return int(self.raised_at.rpartition(":")[2] or 0)
+
+    @property
     def by_machine(self) -> bool:
         """Whether the machine may have brought it about."""
         return self.killed or bool(self.shortage)

@@ -69,6 +69,8 @@ class RunConfig:
     """Called with every check that goes wrong, for the person who wrote the submission: then there are no marks."""
     stopped: Look | None = None
     """Called with the check that somebody interrupts, for that person."""
+    repairs: bool = False
+    """Whether the place of a slip that nothing names is looked for, by trying small changes while a person waits."""
 
 
 class WorkerBackend:

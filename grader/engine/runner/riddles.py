@@ -224,9 +224,8 @@ RAISED: Mapping[str, Sentence] = {
     r"index -?\d+ is out of bounds for dimension (\d{1,3}) with size (\d{1,9})": of_index,
     r"too many indices for tensor of dimension (\d)": "this tensor has fewer axes than are asked for in [ ]",
     r"not enough values to unpack \(expected (\d+)|too many values to unpack \(expected (\d+)": of_unpacking,
-    r"unsupported operand type.*'(method|builtin_function_or_method|function)'|'method' object is not": (
-        "a function or method stands here without its ( )"
-    ),
+    r"unsupported operand type.*'(method|builtin_function_or_method|function)'|'method' object is not|"
+    r"'(method|function)' object has no attribute '__": ("a function or method stands here without its ( )"),
     r"\w\.\w+\(\) takes (\d{1,3}) positional arguments? but (\d{1,3}) (?:was|were) given": of_self,
     r"torch\.return_types\.(max|min|sort|topk|kthvalue|median|mode)\b": (
         "with dim, this gives (values, indices): .values takes the first, and amax and amin give values alone"

@@ -81,6 +81,9 @@ def _hint(error: BaseException, folder: str) -> str:
         return near
     if not isinstance(error, NameError | AttributeError | ImportError):
         return ""
+    # What Python itself looks up, as `__iter__`, is nobody's slip of spelling.
+    if isinstance(error, AttributeError) and str(error.name).startswith("__"):
+        return ""
     if isinstance(error, AttributeError | ImportError) and (hidden := _hidden(error, folder)):
         return hidden
     missing = isinstance(error, NameError) or (

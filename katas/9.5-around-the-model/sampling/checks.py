@@ -300,7 +300,7 @@ def perplexity_slips(logits, targets, pad_id=None):
         "your perplexity divides by all targets; divide by those that count": lambda: (
             (losses * counted).mean().exp()
         ),
-        "your perplexity leaves target 0 out even when pad_id is None; it should count all targets then": lambda: (
+        "your perplexity leaves target 0 out where no pad_id is given; it should count all targets then": lambda: (
             losses[targets != 0].mean().exp()
         ),
         "your perplexity takes log_softmax over the positions; take it over the vocabulary, the last axis": lambda: (

@@ -36,7 +36,7 @@ mistake(
 
 mistake(
     "scaled-by-length",
-    "your scores are divided by the root of T, which is size(1); take the width, size(-1)",
+    "your scores are divided by the root of T; divide by that of a key's width, key.size(-1)",
     SelfAttention="math.sqrt(q.size(-1)) -> math.sqrt(q.size(1))",
 )
 

@@ -118,7 +118,7 @@ mistake(
 
 mistake(
     "zero-always-padding",
-    "your perplexity leaves target 0 out even when pad_id is None; it should count all targets then",
+    "your perplexity leaves target 0 out where no pad_id is given; it should count all targets then",
     perplexity="""
         - if pad_id is not None:
         -     losses = losses[targets != pad_id]

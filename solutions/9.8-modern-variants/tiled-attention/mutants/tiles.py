@@ -4,24 +4,28 @@ mistake(
     "not-scaled",
     "your scores are not scaled; divide them by √D",
     _scores="* q.shape[-1] ** -0.5 -> * 1.0",
+    costs="no score is right, forward or backward",
 )
 
 mistake(
     "scaled-by-the-width",
     "your scores are divided by D; divide them by √D",
     _scores="** -0.5 -> ** -1.0",
+    costs="no score is right, forward or backward",
 )
 
 mistake(
     "last-keys-dropped",
     "you drop the last keys where they do not fill a tile; the last tile may be short",
     _tiles="for first in range(0, seen, block) -> for first in range(0, max(seen, 0) // block * block, block)",
+    costs="nearly every text has a last tile that is not full",
 )
 
 mistake(
     "last-queries-dropped",
     "you drop the last queries where they do not fill a tile; the last tile may be short",
     _tiles="for start in range(0, Tq, block): -> for start in range(0, Tq // block * block, block):",
+    costs="nearly every text has a last tile that is not full",
 )
 
 mistake(

@@ -1,0 +1,82 @@
+"""Where a slip likely is: the place of a small change after which the failing check holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.engine.runner.repairs import repaired
+from tests.running.conftest import Bench
+
+SLIPS = {
+    "keep = x.sum(dim=0, keepdim=True)\n    return x / keep": "line 4, x.sum(dim=0, keepdim=True): with another number",
+    "total = x.sum(1)[:, None]\n    return x / x": "line 5, x / x: with another name than x",
+    "total = x.sum(1)[:, None]\n    return x * total": "line 5, x * total: with another operator than *",
+    "for row in range(len(x)):\n        total = x.sum(1)[:, None]\n        return x[:row + 1] / total": (
+        "line 6, return x[:row + 1] / total: at another indent"
+    ),
+    "total = x.sum(1)[:, None]\n    total = total + 1\n    return x / total": (
+        "line 5, total + 1: with another operator than +"
+    ),
+    "total = torch.zeros(len(x), 1)\n    for column in x.T:\n        total = column[:, None]\n    return x / total": (
+        "line 6, total = column[:, None]: with what was there before added to it"
+    ),
+    "return x * 0": "",
+}
+
+
+@pytest.fixture
+def shares(bench: Bench) -> Bench:
+    """A check of a function that divides each row by its sum."""
+    bench.asks("""
+        x = draw.uniform(row=4, column=3) + 1
+        expect(submission.thing(x), "shares").close_to(x / x.sum(1, keepdim=True))
+    """)
+    return bench
+
+
+@pytest.mark.parametrize("body", SLIPS)
+def test_the_place_of_a_slip_is_told_and_not_what_it_should_be(shares: Bench, body: str) -> None:
+    (check,) = shares.check(f"import torch\n\ndef thing(x):\n    {body}\n", repairs=True).checks
+    assert SLIPS[body] in (check.likely or "")
+    assert bool(SLIPS[body]) == bool(check.likely)
+
+
+def test_nothing_is_tried_where_nobody_waits_for_it(shares: Bench) -> None:
+    (check,) = shares.check("def thing(x):\n    return x * x.sum(1)[:, None]\n").checks
+    assert check.likely is None
+
+
+def test_a_change_that_breaks_what_held_is_none(bench: Bench) -> None:
+    bench.checks("""
+        @check(aspect="values")
+        def test_thing(submission, draw):
+            "claim"
+            x = draw.normal(row=4, column=3)
+            expect(submission.thing(x), "sum").close_to(x + 1)
+
+        @check(aspect="values")
+        def test_other(submission):
+            "another"
+            expect(submission.other(1), "other").is_value(2)
+    """)
+    step, rest = "def step(x):\n    return x + 1\n", "def {}(x):\n    return step(x){}\n"
+    text = step + rest.format("thing", " + 1") + rest.format("other", "")
+    first, _ = bench.check(text, repairs=True).checks
+    assert "line 2" not in (first.likely or "")
+
+
+def test_only_what_the_check_calls_is_changed() -> None:
+    data = b"def other():\n    return 1\n\ndef thing():\n    return helper()\n\ndef helper():\n    return 2\n"
+    tried = []
+
+    def hold(changed: bytes) -> bool:
+        tried.append(changed)
+        return False
+
+    assert repaired(data, ["thing"], [hold]) is None
+    assert tried
+    assert all(changed.startswith(data[:28]) for changed in tried)
+
+
+def test_of_a_file_that_python_does_not_read_nothing_is_said() -> None:
+    assert repaired(b"def thing(:\n", ["thing"], [lambda changed: True]) is None
