@@ -11,14 +11,18 @@ SLIPS = {
     "keep = x.sum(dim=0, keepdim=True)\n    return x / keep": "line 4, x.sum(dim=0, keepdim=True): with another number",
     "total = x.sum(1)[:, None]\n    return x / x": "line 5, x / x: with another name than x",
     "total = x.sum(1)[:, None]\n    return x * total": "line 5, x * total: with another operator than *",
-    "for row in range(len(x)):\n        total = x.sum(1)[:, None]\n        return x[:row + 1] / total": (
-        "line 6, return x[:row + 1] / total: at another indent"
+    "y = x\n    for _ in x.T:\n        total = x.sum(1)[:, None]\n        y = y / total\n    return y": (
+        "line 7, y = y / total: at another indent"
     ),
     "total = x.sum(1)[:, None]\n    total = total + 1\n    return x / total": (
         "line 5, total + 1: with another operator than +"
     ),
     "total = torch.zeros(len(x), 1)\n    for column in x.T:\n        total = column[:, None]\n    return x / total": (
         "line 6, total = column[:, None]: with what was there before added to it"
+    ),
+    "columns, rows = x.shape\n    return x / x.sum(1).reshape(rows, 1)[:, :columns]": "with its names in another order",
+    "parts = x\n    for _ in range(2):\n        out = parts + 1\n    out = out - 2; return out / x.sum(1)[:, None]": (
+        "with one name for out and parts"
     ),
     "return x * 0": "",
 }
@@ -39,6 +43,12 @@ def test_the_place_of_a_slip_is_told_and_not_what_it_should_be(shares: Bench, bo
     (check,) = shares.check(f"import torch\n\ndef thing(x):\n    {body}\n", repairs=True).checks
     assert SLIPS[body] in (check.likely or "")
     assert bool(SLIPS[body]) == bool(check.likely)
+
+
+def test_what_a_rule_says_of_the_same_line_stays(shares: Bench) -> None:
+    answer = "def thing(x):\n    return x / x.sum(1, keepdim=True) ** (3 // 2 * 2)\n"
+    (check,) = shares.check(answer, repairs=True).checks
+    assert (check.likely or "").startswith("line 2, 3 // 2: // in an exponent")
 
 
 def test_nothing_is_tried_where_nobody_waits_for_it(shares: Bench) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import bisect
 import difflib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,10 @@ class Repair:
     def applied(self, data: bytes) -> bytes:
         """Return the submission with this change."""
         return data[: self.start] + self.text.encode() + data[self.end :]
+
+    def is_named_in(self, sentence: str) -> bool:
+        """Tell whether a sentence speaks of its line."""
+        return re.search(rf"\b{re.escape(placed(self.line))}\b", sentence) is not None
 
     @property
     def sentence(self) -> str:
@@ -80,14 +85,15 @@ def _ordered(data: bytes, body: Sequence[ast.stmt], names: Iterable[str], first:
     place = _Places(data)
     kinds: dict[str, list[Repair]] = {}
     seen: set[tuple[int, int, str]] = set()
-    for node in body:
-        if getattr(node, "name", "") not in ran or not isinstance(node, ast.ClassDef | ast.FunctionDef):
-            continue
-        for function in (part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)):
+    defined = {node.name: node for node in body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    # What is called first, in the order of calls; a constructor after what it makes is used by.
+    for node in (defined[name] for name in ran if name in defined):
+        functions = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef)]
+        for function in sorted(functions, key=lambda function: function.name == "__init__"):
             for repair in _Function(place, node, function).repairs():
                 if (key := (repair.start, repair.end, repair.text)) not in seen:
                     seen.add(key)
-                    kinds.setdefault(repair.how.split(" than ")[0], []).append(repair)
+                    kinds.setdefault(re.split(" than | for ", repair.how)[0], []).append(repair)
     for row in kinds.values():
         row.sort(key=lambda repair: abs(repair.line - first) if first else 0)
     left_out = [kinds.pop(how) for how in _LEFT_OUT if how in kinds]
@@ -96,7 +102,7 @@ def _ordered(data: bytes, body: Sequence[ast.stmt], names: Iterable[str], first:
     return (repair for turn in turns for repair in turn if repair is not None)
 
 
-_LEFT_OUT = ("without this call", "without this line")
+_LEFT_OUT = ("without this call", "without this line", "after the next line")
 
 
 class _Places:
@@ -347,6 +353,32 @@ class _Function:
                 yield self._instead(
                     node, f"{text(target)} = {text(value)}", "with = in place of its operator"
                 )
+        match node:
+            case ast.Assign([ast.Tuple(targets)]):
+                for place in range(len(targets) - 1):
+                    start, end = self._place.span(targets[place])[0], self._place.span(targets[place + 1])[1]
+                    swapped = f"{text(targets[place + 1])}, {text(targets[place])}"
+                    yield Repair(
+                        start, end, swapped, node.lineno, ast.unparse(node), "with its names in another order"
+                    )
+            case ast.Assign([ast.Name(name)], value) if not isinstance(value, ast.Name):
+                for other in sorted(part.id for part in ast.walk(value) if isinstance(part, ast.Name)):
+                    if other in self._lines and other != name:
+                        yield self._renamed(node, name, other)
+
+    def _renamed(self, node: ast.stmt, name: str, other: str) -> Repair:
+        """Let one name stand for both, from this statement on."""
+        (start, _), (_, end) = self._place.span(node), self._place.span(self._function.body[-1])
+        parts, at = [], start
+        named = [part for part in ast.walk(self._function) if isinstance(part, ast.Name) and part.id == name]
+        for place in sorted(self._place.span(part)[0] for part in named):
+            if place >= start:
+                parts += [self._place.data[at:place], other.encode()]
+                at = place + len(name.encode())
+        text = b"".join((*parts, self._place.data[at:end])).decode()
+        return Repair(
+            start, end, text, node.lineno, ast.unparse(node), f"with one name for {name} and {other}"
+        )
 
     def _of_block(self, body: Sequence[ast.stmt]) -> Iterator[Repair]:
         data = self._place.data

@@ -201,7 +201,8 @@ class Suite(Collected):
         # A person who does not want to wait still gets the verdict.
         with contextlib.suppress(KataError, KeyboardInterrupt):
             repair = repaired(source.data, called, [passes({check.id}), passes(passed)], outcome.line)
-            if repair is not None:
+            # Of the same line a rule says more: why it is wrong.
+            if repair is not None and not repair.is_named_in(outcome.riddle):
                 outcomes[check] = replace(outcome, riddle=repair.sentence)
 
     # Reports ------------------------------------------------------------------------------------------------------
