@@ -12,7 +12,7 @@ SLIPS = {
     "total = x.sum(1)[:, None]\n    return x / x": "line 5, x / x: with another name than x",
     "total = x.sum(1)[:, None]\n    return x * total": "line 5, x * total: with another operator than *",
     "y = x\n    for _ in x.T:\n        total = x.sum(1)[:, None]\n        y = y / total\n    return y": (
-        "line 7, y = y / total: at another indent"
+        "at another indent"
     ),
     "total = x.sum(1)[:, None]\n    total = total + 1\n    return x / total": (
         "line 5, total + 1: with another operator than +"
