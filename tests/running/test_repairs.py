@@ -24,6 +24,9 @@ SLIPS = {
     "parts = x\n    for _ in range(2):\n        out = parts + 1\n    out = out - 2; return out / x.sum(1)[:, None]": (
         "with one name for out and parts"
     ),
+    "parts = []\n    parts.append(x / x.sum(1)[:, None])\n    return torch.cat(parts).max(2 // 2).values": "",
+    "return x / x.mean(1)[:, None]": "line 4, x.mean: with another function than mean",
+    "return x / (x @ torch.ones(3, 2))[0][:, None]": "(x @ torch.ones(3, 2))[0]: with another axis",
     "return x * 0": "",
 }
 

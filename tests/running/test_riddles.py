@@ -15,6 +15,7 @@ ERRORS = {
     "return float(x) + x": "as float, round, range, math and indices of lists do",
     "p = torch.nn.Parameter(x.clone()); p += x; return p": "that gradients are wanted for",
     "return w_q + x": "what __init__ stores is self.w_q",
+    "return F.relu(x)": "an import is missing above: import torch.nn.functional as F",
     "return x if x > 0 else -x": "&, |, ~, torch.where and torch.maximum work on each number",
     "y = x.reshape(2, 2, 3); return torch.nn.functional.cross_entropy(y, y[:, :, 0].long())": "classes on axis 1",
     "return x.long().softmax(-1)": "turn the tensor with .float() first",

@@ -158,6 +158,12 @@ _OPERATORS: Mapping[type[ast.AST], tuple[str, Sequence[str]]] = {
     ast.Is: ("is", ["is not"]),
     ast.IsNot: ("is not", ["is"]),
 }
+_PAIRS = (
+    "append extend", "repeat repeat_interleave", "gather scatter", "min max", "amin amax", "argmin argmax", "sum mean",
+    "tril triu", "any all", "sin cos", "zeros ones", "softmax log_softmax", "keys values", "floor ceil",
+)  # fmt: skip
+_OTHERS = {one: other for pair in map(str.split, _PAIRS) for one, other in (pair, pair[::-1])}
+"""Functions and methods that are easily taken for each other."""
 _NUMBERS = 64
 """Whole numbers up to here are axes, bounds and steps."""
 _VALUES = frozenset(
@@ -180,11 +186,13 @@ class _Function:
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self._lines.setdefault(node.id, node.lineno)
-        self._own = {
-            node.attr
-            for node in ast.walk(owner)
-            if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
-        }
+        self._own = list(
+            dict.fromkeys(
+                node.attr
+                for node in ast.walk(owner)
+                if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
+            )
+        )
         # What is called by name is no value that another one could stand for.
         self._called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
 
@@ -224,10 +232,15 @@ class _Function:
                         node, other, f"with another name than {name} there", self._around(node)
                     )
             case ast.Attribute(ast.Name("self"), name, ast.Load()):
-                for other in difflib.get_close_matches(name, self._own - {name}, 3, 0.5):
+                alike = difflib.get_close_matches(name, self._own, 4, 0.5)
+                # The first one is the name itself.
+                for other in list(dict.fromkeys([name, *alike, *self._own]))[1 : len(alike) + 3]:
                     yield self._instead(
                         node, f"self.{other}", f"with another attribute than {name}", self._around(node)
                     )
+            case ast.Attribute(owner, name, ast.Load()) if name in _OTHERS and id(node) in self._called:
+                call = f"({text(owner)}).{_OTHERS[name]}"
+                yield self._instead(node, call, f"with another function than {name}")
             case ast.Attribute(_, name, ast.Load()) if id(node) not in self._called and name not in _VALUES:
                 yield self._instead(node, f"{text(node)}()", "with () after it")
             case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
@@ -247,6 +260,10 @@ class _Function:
                 yield self._instead(node, f"({text(operand)})", "without the sign before it")
             case ast.Call():
                 yield from self._of_call(node)
+            case ast.Subscript(owner, ast.Constant(int()) | ast.Name() as index):
+                yield self._instead(node, f"({text(owner)})[:, {text(index)}]", "with another axis")
+            case ast.Subscript(owner, ast.Tuple([ast.Slice(None, None, None), index])):
+                yield self._instead(node, f"({text(owner)})[{text(index)}]", "with another axis")
             case ast.Subscript(_, ast.Slice(lower, upper, None)):
                 for bound in filter(None, (lower, upper)):
                     yield from self._by_one(bound, node)
@@ -261,7 +278,7 @@ class _Function:
         match node.func:
             case ast.Attribute(owner, _):
                 if getattr(owner, "id", "") not in ("torch", "F", "nn", "math", "self"):
-                    yield self._instead(node, text(owner), "without this call", node)
+                    yield self._instead(node, f"({text(owner)})", "without this call")
                 if isinstance(owner, ast.Name) and owner.id in self._lines:
                     yield self._instead(owner, f"(-{owner.id})", "with a sign before it", node)
             case ast.Name("range"):

@@ -52,7 +52,17 @@ def _of_axes(found: re.Match[str], line: str) -> str:
     return f"axes are counted from 0, and -1 is the last one: here from {found[1]} to {found[2]}"
 
 
+_IMPORTS = {
+    "F": "import torch.nn.functional as F",
+    "nn": "from torch import nn",
+    "np": "import numpy as np",
+    **{name: f"import {name}" for name in ("torch", "math", "copy", "random", "re", "json", "itertools")},
+}
+
+
 def _of_names(found: re.Match[str], line: str) -> str:
+    if found[1] in _IMPORTS:
+        return f"an import is missing above: {_IMPORTS[found[1]]}"
     return (
         f"nothing is called {found[1]} here: what __init__ stores is self.{found[1]}, what another module has is "
         "imported first, and all else is spelt as where it was made"
