@@ -82,14 +82,24 @@ def test_only_what_the_check_calls_is_changed() -> None:
     data = b"def other():\n    return 1\n\ndef thing():\n    return helper()\n\ndef helper():\n    return 2\n"
     tried = []
 
-    def hold(changed: bytes) -> bool:
+    def holds(changed: bytes) -> bool:
         tried.append(changed)
         return False
 
-    assert repaired(data, ["thing"], [hold]) is None
+    assert repaired(data, ["thing"], holds, lambda changed: "all") is None
     assert tried
     assert all(changed.startswith(data[:28]) for changed in tried)
 
 
 def test_of_a_file_that_python_does_not_read_nothing_is_said() -> None:
-    assert repaired(b"def thing(:\n", ["thing"], [lambda changed: True]) is None
+    assert repaired(b"def thing(:\n", ["thing"], bool, lambda changed: "all") is None
+
+
+def test_what_makes_everything_hold_is_taken_before_what_came_first() -> None:
+    data = b"def thing(x):\n    return x + 1 - 2\n"
+    found = repaired(data, ["thing"], bool, lambda changed: "all" if b"x + 1 - 1" in changed else "kept")
+    assert found is not None
+    assert found.sentence.startswith("line 2, x + 1 - 2: with another number than 2")
+    kept = repaired(data, ["thing"], bool, lambda changed: "kept" if b"x - 1" in changed else "broken")
+    assert kept is not None
+    assert "with another operator than +" in kept.sentence

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, zip_longest
+from typing import Literal
 
 from grader.engine.checks.text import clean
 from grader.engine.host.source import UNPARSED, globals_of, own_nodes, reached
@@ -24,7 +25,8 @@ MOST = 400
 """So many changes are tried of one submission."""
 SECONDS = 4.0
 """So long a person waits for them."""
-Holds = Callable[[bytes], bool]
+Rest = Literal["all", "kept", "broken"]
+"""Whether all checks hold, at least those that held before, or not even these."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +57,39 @@ class Repair:
         return f"{placed(self.line)}, {clean(self.shown, 60)}: {self.how} this check would hold"
 
 
-def repaired(data: bytes, names: Iterable[str], holds: Sequence[Holds], first: int = 0) -> Repair | None:
-    """Return a change after which all of `holds` are true, None where none was found within the time.
+def repaired(
+    data: bytes,
+    names: Iterable[str],
+    holds: Callable[[bytes], bool],
+    rest: Callable[[bytes], Rest],
+    first: int = 0,
+) -> Repair | None:
+    """Return a change after which a check holds and nothing else breaks, None where none was found within the time.
+
+    One after which everything holds is taken at once. Others may only hide what is wrong: of these the first is
+    returned, where there is no better one.
 
     Args:
         data: a module.
         names: what the failing check calls: only what these lead to is changed.
-        holds: asked one after the other, the cheapest first.
+        holds: whether the failing check holds.
+        rest: what becomes of all other checks.
         first: the line that raised; what is near it is tried before the rest.
     """
     try:
         body = ast.parse(data).body
     except UNPARSED:
         return None
-    until = time.monotonic() + SECONDS
+    until, found = time.monotonic() + SECONDS, None
     for repair, _ in zip(_ordered(data, body, names, first), range(MOST), strict=False):
         if time.monotonic() > until:
             break
         changed = repair.applied(data)
-        if all(hold(changed) for hold in holds):
+        outcome = rest(changed) if holds(changed) else "broken"
+        if outcome == "all":
             return repair
-    return None
+        found = found or (repair if outcome == "kept" else None)
+    return found
 
 
 def _ordered(data: bytes, body: Sequence[ast.stmt], names: Iterable[str], first: int) -> Iterator[Repair]:
@@ -379,9 +393,9 @@ class _Function:
                         start, end, swapped, node.lineno, ast.unparse(node), "with its names in another order"
                     )
             case ast.Assign([ast.Name(name)], value) if not isinstance(value, ast.Name):
-                for other in sorted(part.id for part in ast.walk(value) if isinstance(part, ast.Name)):
-                    if other in self._lines and other != name:
-                        yield self._renamed(node, name, other)
+                read = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+                for other in sorted(read & self._lines.keys()) if name not in read else ():
+                    yield self._renamed(node, name, other)
 
     def _renamed(self, node: ast.stmt, name: str, other: str) -> Repair:
         """Let one name stand for both, from this statement on."""

@@ -33,7 +33,7 @@ from grader.engine.runner.collected import Collected
 from grader.engine.runner.kata_run import KataRun
 from grader.engine.runner.outcome import UNSAID, Outcome, report_of
 from grader.engine.runner.plugin import RunConfig, WorkerBackend, check_seed, collected
-from grader.engine.runner.repairs import SECONDS, Holds, repaired
+from grader.engine.runner.repairs import SECONDS, Rest, repaired
 from grader.engine.runner.source_remarks import SourceRemarks, exported, wording_of
 from grader.errors import KataError, MachineFault, PackError
 from grader.report.report import (
@@ -182,25 +182,25 @@ class Suite(Collected):
         outcome = outcomes[check]
         if outcome.status == "timeout" or outcome.pack_fault or outcome.fact or outcome.says or outcome.cause:
             return
-        passed = {
-            other.id for other, end in outcomes.items() if end.status == "pass" and not other.info.trained
-        }
         tried = RunConfig(seed=config.seed, name=False, timeout_s=1.0, hurried=True, device=config.device)
+        itself, quick = self.select({check.id}), self.exclude(self.trained() | self.speed_names())
+        others = quick.exclude({check.id})
+        held = {other.id for other, end in outcomes.items() if end.status == "pass"}
+        passed = held & {item.name for item in others.items}
 
-        def passes(names: set[str]) -> Holds:
-            checks = self.select(names)
+        def holds(data: bytes) -> bool:
+            return itself.check(source.path, launcher, tried, content=data).status == "pass"
 
-            def hold(data: bytes) -> bool:
-                report = checks.check(source.path, launcher, tried, content=data)
-                return all(each.status == "pass" for each in report.checks)
-
-            return hold
+        def rest(data: bytes) -> Rest:
+            ends = others.check(source.path, launcher, tried, content=data).checks
+            now = {each.id for each in ends if each.status == "pass"}
+            return "all" if len(now) == len(ends) else "kept" if now >= passed else "broken"
 
         config.watch("looking for the place of the slip", SECONDS)
         called = outcome.ran.names or frozenset(self.kata.required)
         # A person who does not want to wait still gets the verdict.
         with contextlib.suppress(KataError, KeyboardInterrupt):
-            repair = repaired(source.data, called, [passes({check.id}), passes(passed)], outcome.line)
+            repair = repaired(source.data, called, holds, rest, outcome.line)
             # Of the same line a rule says more: why it is wrong.
             if repair is not None and not repair.is_named_in(outcome.riddle):
                 outcomes[check] = replace(outcome, riddle=repair.sentence)
