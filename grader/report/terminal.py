@@ -273,6 +273,8 @@ def _print_each(
         score = points(check.points, check.max_points).rjust(numbers)
         hidden = " (hidden)" if check.hidden else ""
         title = safe_text(check.name + hidden)
+        if check.points and check.status in WRONG:
+            title.append("   (one slip is charged once)", "dim")
         if named:
             title.append(f"   {check.id}", "dim")
         if isinstance(check.speed, Measured):
