@@ -274,6 +274,10 @@ class _Function:
                 yield self._instead(node, f"({text(operand)})", "without the sign before it")
             case ast.Call():
                 yield from self._of_call(node)
+            case ast.Subscript(ast.Name(name) as owner, ast.Constant(int()) | ast.Name() as index):
+                for other in self._nearest(name, node.lineno) if isinstance(node.ctx, ast.Load) else ():
+                    yield self._instead(node, other, f"with another name in the place of {ast.unparse(node)}")
+                yield self._instead(node, f"{text(owner)}[:, {text(index)}]", "with another axis")
             case ast.Subscript(owner, ast.Constant(int()) | ast.Name() as index):
                 yield self._instead(node, f"({text(owner)})[:, {text(index)}]", "with another axis")
             case ast.Subscript(owner, ast.Tuple([ast.Slice(None, None, None), index])):
@@ -289,6 +293,7 @@ class _Function:
             start, end = self._place.span(first)[0], self._place.span(others[0])[1]
             yield Repair(start, end, f"{text(others[0])}, {text(first)}", node.lineno, ast.unparse(node),
                          "with its arguments in another order")  # fmt: skip
+        yield from self._of_steps(node)
         match node.func:
             case ast.Attribute(owner, _):
                 if getattr(owner, "id", "") not in ("torch", "F", "nn", "math", "self"):
@@ -298,6 +303,23 @@ class _Function:
             case ast.Name("range"):
                 for bound in node.args:
                     yield from self._by_one(bound, node)
+
+    def _of_steps(self, node: ast.Call) -> Iterator[Repair]:
+        """Take two steps in another order: f(x + 1) and f(x) + 1, x.f().g() and x.g().f()."""
+        text, how = self._place.text, "with its steps in another order"
+        match node:
+            case ast.Call(ast.Attribute(ast.BinOp(left, operator, right), name), []) if (
+                type(operator) in _OPERATORS
+            ):
+                sign = _OPERATORS[type(operator)][0]
+                yield self._instead(node, f"(({text(left)}).{name}() {sign} ({text(right)}))", how)
+            case ast.Call(function, [ast.BinOp(left, operator, right)], []) if type(operator) in _OPERATORS:
+                sign = _OPERATORS[type(operator)][0]
+                yield self._instead(node, f"({text(function)}({text(left)}) {sign} ({text(right)}))", how)
+            case ast.Call(ast.Attribute(ast.Call(ast.Attribute(owner)) as inner, _)):
+                first = self._place.data[self._place.span(owner)[1] : self._place.span(inner)[1]].decode()
+                second = self._place.data[self._place.span(inner)[1] : self._place.span(node)[1]].decode()
+                yield self._instead(node, f"{text(owner)}{second}{first}", how)
 
     def _by_one(self, bound: ast.expr, around: ast.expr) -> Iterator[Repair]:
         if not isinstance(bound, ast.Constant):

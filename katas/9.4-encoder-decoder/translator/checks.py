@@ -283,7 +283,7 @@ def loss_slips(logits, targets, smoothing, found, pad_id=PAD):
         return slips
     return slips | {
         "your loss counts targets that are padding; it should leave them out": lambda: each().mean(),
-        "your loss sets padding to 0 and divides by all positions; divide by those that count": lambda: (
+        "your loss leaves padding out of the sum and divides by all positions; divide by those that count": lambda: (
             each() * counted
         ).mean(),
         "your loss is a mean of the rows' means; it should be one mean over all targets that count, of all "

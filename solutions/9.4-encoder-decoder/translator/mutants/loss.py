@@ -8,7 +8,7 @@ mistake(
 
 mistake(
     "padding-zeroed-but-counted",
-    "your loss sets padding to 0 and divides by all positions; divide by those that count",
+    "your loss leaves padding out of the sum and divides by all positions; divide by those that count",
     smoothed_loss="losses[targets != pad_id] -> (losses * (targets != pad_id))",
 )
 
