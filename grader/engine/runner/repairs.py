@@ -23,7 +23,7 @@ from grader.notebooks import placed
 
 MOST = 400
 """So many changes are tried of one submission."""
-SECONDS = 4.0
+SECONDS = 5.0
 """So long a person waits for them."""
 Rest = Literal["all", "kept", "broken"]
 """Whether all checks hold, at least those that held before, or not even these."""
