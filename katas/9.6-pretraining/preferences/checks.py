@@ -545,7 +545,7 @@ def test_bandit(submission, draw):
             policy = with_gradient(policy - 0.5 * torch.autograd.grad(loss, policy)[0])
         after = policy.detach().log_softmax(-1)
         moved = float((before.exp() * (before - after)).sum())
-        if not moved < 0.05:
-            fail(f"moved too far  a batch moved the policy by {moved:.3f}, its KL divergence; want below 0.05")
-    if earned[-1] < 0.9:
-        fail(f"too little learned  answers earned {earned[0]:.2f} at first and {earned[-1]:.2f} at last; want 0.9")
+        if not moved < 0.045:
+            fail(f"moved too far  a batch moved the policy by {moved:.3f}, its KL divergence; want below 0.045")
+    if earned[-1] < 0.85:
+        fail(f"too little learned  answers earned {earned[0]:.2f} at first and {earned[-1]:.2f} at last; want 0.85")
