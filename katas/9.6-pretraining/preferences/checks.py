@@ -71,14 +71,16 @@ def some(draw, batch, time):
     if time > 3:
         keep[0, 1:] = True
         keep[0, 2] = keep[-1] = False
-        keep[-1, 2] = True
+        keep[-1, 3] = True
     return keep
 
 
-def pairs(draw, batch, scale=3.0):
-    """Draw the log-probabilities of pairs, by the model and the reference, as arguments by name."""
+def pairs(draw, batch, scale=1.5):
+    """Draw the log-probabilities of pairs as arguments by name; the first pair is one that the model gets wrong."""
     names = ("chosen", "rejected", "reference_chosen", "reference_rejected")
-    return {name: draw.normal(pair=batch, scale=scale, shift=-9.0) for name in names}
+    given = {name: draw.normal(pair=batch, scale=scale, shift=-9.0) for name in names}
+    given["rejected"][0] = (given["chosen"] - given["reference_chosen"] + given["reference_rejected"])[0] + 3
+    return given
 
 
 def uneven(draw, group, answer, scale=1.0):
