@@ -292,14 +292,16 @@ def test_large_margins(submission, draw):
 
     > It and its gradients are finite and right for any margin, such as 10,000 or -10,000.
     """
-    for margin in (10_000.0, -10_000.0, 150.0, -150.0):
-        given = pairs(draw, 3)
+    for margin in (30.0, 10_000.0, -10_000.0, -150.0):
+        # Eighths, so that in whatever order they are subtracted nothing is rounded.
+        given = {name: (8 * value).round() / 8 for name, value in pairs(draw, 3).items()}
         given["chosen"] = with_gradient(given["chosen"] + margin)
         rest = [value for name, value in given.items() if name != "chosen"]
         found = submission.dpo_loss(*given.values(), 1.0)
         wanted = oracle(right_dpo, *(value.detach() for value in given.values()), 1.0)
         expect(found, f"loss where margins are near {margin:,.0f}").close_to(wanted)
-        expect_gradients(found, {"chosen": given["chosen"]}, draw, lambda x, rest=rest: right_dpo(x, *rest, 1.0))
+        if margin != 30:  # where 1 - sigmoid, which is as good a gradient, is rounded
+            expect_gradients(found, {"chosen": given["chosen"]}, draw, lambda x, rest=rest: right_dpo(x, *rest, 1.0))
 
 
 @check(aspect="errors")
