@@ -49,6 +49,13 @@ mistake(
 )
 
 mistake(
+    "kink-at-zero",
+    "your form of -log sigmoid has a kink at 0, so the gradient there is wrong; use logsigmoid or softplus",
+    dpo_loss="-F.logsigmoid(beta * margin) -> "
+    "((-beta * margin).clamp(min=0) + (-(beta * margin).abs()).exp().log1p())",
+)
+
+mistake(
     "reference-learns",
     "your gradient reaches the reference's numbers; detach them",
     dpo_loss="""

@@ -126,12 +126,6 @@ mistake(
 )
 
 mistake(
-    "keep-unrefused",
-    "your keep may have another shape and is then broadcast; raise ValueError",
-    _logps='_same("keep", counts, logits.shape[:2]) -> pass',
-)
-
-mistake(
     "logps-in-float32",
     "your log-probabilities are float32 whatever the logits are; they should have the logits' dtype",
     _logps="logits[:, :-1].log_softmax -> logits[:, :-1].float().log_softmax",
