@@ -96,7 +96,7 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "sampling/hints": lambda: ["0.7"],
     "masked-lm/reflect": lambda: ["0.9", "0.01"],
     "preferences/hints": lambda: [
-        f"{2 * math.log(0.5):.4f}", f"{math.log(0.5):.4f}", f"{math.log(2):.4f}", f"{0.75 / 0.1875**0.5:.4f}",
+        f"{2 * math.log(2):.4f}", f"{math.log(2):.4f}", f"{0.75 / 0.1875**0.5:.4f}",
         f"{0.75 / 0.25**0.5:g}", "0.1",
     ],
     "preferences/reflect": lambda: [f"{7 / 7**0.5:.1f}", f"{1 / 7**0.5:.1f}"],  # one right answer of eight
