@@ -110,7 +110,7 @@ def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
 @answer(
     "as-trl",
     "N - 1, and 1e-4 added.",
-    named=["sample-deviation", "small-number-added", "equal-nan", "rewards-learn"],
+    named=["sample-deviation", "small-number-added", "equal-nan"],
 )
 def group_advantages(rewards):
     return (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True) + 1e-4)
@@ -133,7 +133,7 @@ def grpo_loss(logps, old_logps, advantages, keep, clip):
 @answer(
     "only-clipped",
     "The ratio is clipped and that is all.",
-    named=["always-clipped", "advantages-broadcast", "advantages-learn", "masked-too-late"],
+    named=["always-clipped", "advantages-learn", "masked-too-late"],
 )
 def grpo_loss(logps, old_logps, advantages, keep, clip):
     if clip <= 0 or clip >= 1:

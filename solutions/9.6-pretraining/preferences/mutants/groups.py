@@ -40,18 +40,6 @@ mistake(
 )
 
 mistake(
-    "rewards-learn",
-    "your advantages carry a gradient to the rewards; detach them",
-    group_advantages="rewards.detach() if -> rewards if",
-)
-
-mistake(
-    "always-float32",
-    "your advantages are float32 whatever the rewards are; they should have the rewards' dtype",
-    group_advantages="rewards.detach() if -> rewards.detach().float() if",
-)
-
-mistake(
     "not-clipped",
     "your loss takes the ratio as it is, so one batch may move the model far; take the smaller product",
     grpo_loss="torch.minimum(ratio * worth, ratio.clamp(1 - clip, 1 + clip) * worth) -> (ratio * worth)",
@@ -59,7 +47,7 @@ mistake(
 
 mistake(
     "always-clipped",
-    "your loss takes the clipped ratio alone, so errors outside the range teach nothing; take the smaller product",
+    "your loss takes only the clipped ratio, so what is outside learns nothing; use the smaller product",
     grpo_loss="torch.minimum(ratio * worth, ratio.clamp(1 - clip, 1 + clip) * worth) -> "
     "(ratio.clamp(1 - clip, 1 + clip) * worth)",
 )
@@ -79,20 +67,8 @@ mistake(
 
 mistake(
     "held-above-only",
-    "your ratio has no lower bound, so bad answers are pushed down without end; clip it to 1 - clip as well",
+    "your ratio has no lower bound, so bad answers fall without end; it should be clipped at 1 - clip as well",
     grpo_loss="clamp(1 - clip, 1 + clip) -> clamp(max=1 + clip)",
-)
-
-mistake(
-    "grpo-sign",
-    "your grpo_loss lacks its minus, so good answers become rarer; it should be -min",
-    grpo_loss="-torch.minimum -> torch.minimum",
-)
-
-mistake(
-    "ratio-inverted",
-    "your ratio is old to new; it should be exp(logps - old_logps)",
-    grpo_loss="0)).exp() -> 0)).neg().exp()",
 )
 
 mistake(
@@ -132,7 +108,7 @@ mistake(
 
 mistake(
     "masked-too-late",
-    "your mask comes after exp, so NaN reaches the gradient as 0 · NaN; replace what is not kept before",
+    "your mask comes after exp, so NaN reaches the gradient as 0 · NaN; it should come before",
     grpo_loss="(logps.masked_fill(~keep, 0) - old_logps.detach().masked_fill(~keep, 0)).exp() -> "
     "(logps - old_logps.detach()).exp()",
 )
@@ -148,13 +124,13 @@ mistake(
 
 mistake(
     "old-learns",
-    "your gradient reaches old_logps; detach them",
+    "your gradient reaches old_logps; it should reach only logps",
     grpo_loss="old_logps.detach().masked_fill -> old_logps.masked_fill",
 )
 
 mistake(
     "advantages-learn",
-    "your gradient reaches the advantages; detach them",
+    "your gradient reaches the advantages; it should reach only logps",
     grpo_loss="advantages.detach() -> advantages",
 )
 
@@ -162,17 +138,5 @@ mistake(
     "clip-unrefused",
     "your clip may be anything; raise ValueError unless it is above 0 and below 1",
     grpo_loss="not 0 < clip < 1 -> False",
-)
-
-mistake(
-    "advantages-broadcast",
-    "your advantages may have another shape and are then broadcast; raise ValueError",
-    grpo_loss='_same("advantages", advantages, logps.shape[:1]) -> pass',
-)
-
-mistake(
-    "ratio-in-float32",
-    "your loss is float32 whatever logps are; it should have their dtype",
-    grpo_loss="(logps.masked_fill -> (logps.float().masked_fill",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

@@ -25,18 +25,6 @@ mistake(
 )
 
 mistake(
-    "dpo-sign",
-    "your dpo_loss is log sigmoid, so training makes it smaller without end; it should be -log sigmoid",
-    dpo_loss="-F.logsigmoid -> F.logsigmoid",
-)
-
-mistake(
-    "pairs-summed",
-    "your dpo_loss is a sum, so it grows with the batch; it should be the mean over pairs",
-    dpo_loss=".mean() -> .sum()",
-)
-
-mistake(
     "log-of-sigmoid",
     "your sigmoid becomes 0 for large negative margins, so its logarithm is -∞; use logsigmoid or softplus",
     dpo_loss="-F.logsigmoid(beta * margin) -> -torch.sigmoid(beta * margin).log()",
@@ -57,7 +45,7 @@ mistake(
 
 mistake(
     "reference-learns",
-    "your gradient reaches the reference's numbers; detach them",
+    "your gradient reaches the reference's numbers; it should reach only the model's",
     dpo_loss="""
         - margin = (chosen - reference_chosen.detach()) - (rejected - reference_rejected.detach())
         + margin = (chosen - reference_chosen) - (rejected - reference_rejected)
@@ -68,14 +56,5 @@ mistake(
     "beta-unrefused",
     "your beta may be 0 or negative; raise ValueError",
     dpo_loss="if not beta > 0: -> if False:",
-)
-
-mistake(
-    "references-broadcast",
-    "your references may have another shape and are then broadcast; raise ValueError",
-    dpo_loss="""
-        - _same("reference_chosen", reference_chosen, chosen.shape)
-        - _same("reference_rejected", reference_rejected, chosen.shape)
-    """,
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

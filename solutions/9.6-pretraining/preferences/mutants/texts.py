@@ -49,12 +49,6 @@ mistake(
 )
 
 mistake(
-    "sft-sign",
-    "your sft_loss is the mean of log p, so training makes answers rarer; it should be that of -log p",
-    sft_loss="-_logps -> _logps",
-)
-
-mistake(
     "no-answer-nan",
     "your loss divides 0 by 0 where no token counts, so it is NaN; it should be 0 there",
     sft_loss=".clamp(min=1) ->",
@@ -87,12 +81,6 @@ mistake(
 )
 
 mistake(
-    "raw-logits",
-    "your logits are summed as they are, so they are no log-probabilities; take log_softmax first",
-    _logps=".log_softmax(-1) ->",
-)
-
-mistake(
     "multiplied-by-keep",
     "your log-probabilities are multiplied by 0 where -∞ is, which gives NaN; use masked_fill or where",
     _logps=[
@@ -109,26 +97,14 @@ mistake(
 
 mistake(
     "tokens-refused-everywhere",
-    "your tokens are refused where they do not count, such as -100 in padding; examine those that count",
+    "your tokens are refused where they do not count, such as -100 in padding; only those that count should be",
     _logps="(following >= words)) & ~left_out] -> (following >= words))]",
-)
-
-mistake(
-    "one-past-the-end",
-    "your limit lets the token V pass, which is one past the end; the largest should be V - 1",
-    _logps="following >= words -> following > words",
 )
 
 mistake(
     "tokens-changed",
     "your function writes 0 into the caller's tokens; it should change a copy",
     _logps="following.masked_fill(left_out, 0) -> following.masked_fill_(left_out, 0)",
-)
-
-mistake(
-    "logps-in-float32",
-    "your log-probabilities are float32 whatever the logits are; they should have the logits' dtype",
-    _logps="logits[:, :-1].log_softmax -> logits[:, :-1].float().log_softmax",
 )
 
 mistake(
