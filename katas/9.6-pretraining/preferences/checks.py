@@ -236,6 +236,9 @@ def test_texts_refused(submission, draw):
                 submission.sft_loss(logits, ids, 2)
         with expect_raises("ValueError", f"{shapes}, keep {list(kept.shape)}"):
             submission.sequence_logps(logits, ids, kept)
+    for scores in (logits[..., 0], logits[..., None]):
+        with expect_raises("ValueError", f"logits {list(scores.shape)}, tokens [3, 6]"):
+            submission.sequence_logps(scores, tokens, keep)
 
 
 @check(aspect="arguments", points=1.5, follows=[test_sft, test_prompts, test_logps])
@@ -319,8 +322,9 @@ def test_pairs_refused(submission, draw):
             other = {**given, name: torch.zeros(shape, device=draw.device)}
             with expect_raises("ValueError", f"{name} has the shape {list(shape)}, and the others have [3]"):
                 submission.dpo_loss(*other.values(), 0.5)
-    with expect_raises("ValueError", "all four have the shape [3, 1]"):
-        submission.dpo_loss(*(value[:, None] for value in given.values()), 0.5)
+    for values in ([value[:, None] for value in given.values()], [value[0] for value in given.values()]):
+        with expect_raises("ValueError", f"all four have the shape {list(values[0].shape)}"):
+            submission.dpo_loss(*values, 0.5)
 
 
 @check(aspect="arguments", follows=[test_dpo, test_at_the_reference])
@@ -511,6 +515,10 @@ def test_grpo_refused(submission, draw):
         other = torch.zeros(shape, dtype=given[name].dtype, device=draw.device)
         with expect_raises("ValueError", f"{name} has the shape {list(shape)}, for 3 answers of 5 tokens"):
             submission.grpo_loss(**{**given, name: other})
+    logps, old, worth, keep = (given[name] for name in ("logps", "old_logps", "advantages", "keep"))
+    for place in (..., None), (..., 0):
+        with expect_raises("ValueError", f"logps, old_logps and keep have the shape {list(logps[place].shape)}"):
+            submission.grpo_loss(logps[place], old[place], worth, keep[place], 0.2)
 
 
 @check(aspect="arguments", points=1.5, follows=[test_grpo, test_clipped_side, test_two_means, test_first_step])
