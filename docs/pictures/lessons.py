@@ -67,6 +67,10 @@ class Figure:
         line = "L".join(f"{x:.4g} {y:.4g}" for x, y in points)
         self.parts.append(f'<path d="M{line}" class="{look}"/>')
 
+    def dot(self, x: float, y: float, look: str) -> None:
+        """Draw a filled circle around a point."""
+        self.parts.append(f'<circle cx="{x:.4g}" cy="{y:.4g}" r="4" class="{look}"/>')
+
     def grid(self, x: float, y: float, cell: tuple[float, float], values: Any, form: str = "") -> None:
         """Draw a table of values as tinted cells: blue above 0 and orange below, with numbers if `form` says how."""
         rows = torch.as_tensor(values, dtype=torch.float64)
@@ -705,6 +709,38 @@ def _lora(f: Figure) -> None:
     f.text(133, 82, "+ 2 ·", "m")
     f.text(309, 82, "=", "m")
     f.text(12, 142, "one column and one row, five numbers, change all six cells", "s")
+
+
+@figure("preferences", "The loss of a pair by its margin, and the objective of a token by its ratio", 236)
+def _preferences(f: Figure) -> None:
+    solution, zero, pair = reference("preferences"), torch.zeros(1), math.log(6)
+    f.text(12, 18, "DPO: loss of a pair", "h")
+    at = f.plot((40, 30, 156, 150), (-4, -2, 0, 2, 4), (0, 1, 2, 3, 4))
+    f.text(*at(0, -0.75), "h", "s m")
+    f.path([at(0, 0), at(0, math.log(2))], "l d")
+    for row, (beta, look) in enumerate(((1.0, "a"), (0.5, "c"), (0.1, "b"))):
+        margins = [*(step / 5 for step in range(-20, 21)), pair]
+        losses = (float(solution.dpo_loss(torch.tensor([h]), zero, zero, zero, beta)) for h in margins)
+        *line, dot = map(at, margins, losses)
+        f.path(line, f"l{look} w")
+        f.dot(*dot, look)
+        f.path([(110, 44 + 16 * row), (126, 44 + 16 * row)], f"l{look} w")
+        f.text(132, 48 + 16 * row, f"β = {beta:g}", "s")
+    f.text(236, 18, "GRPO: J of a token, ε = 0.2", "h")
+    at = f.plot((262, 30, 162, 150), (0, 0.5, 1, 1.5, 2), (-2, -1, 0, 1, 2))
+    f.text(*at(1, -2.75), "ratio", "s m")
+    f.path([at(0, 0), at(2, 0)], "l d")
+    old, keep = torch.zeros(1, 1), torch.ones(1, 1).bool()
+    for advantage, look, dots in ((1, "a", (1.0, 2.0)), (-1, "b", (1.0, 1 / 3))):
+        ratios = (0.001, 0.8, 1.2, 2.0, *dots)
+        A = torch.tensor([float(advantage)])
+        heights = (-float(solution.grpo_loss(old + math.log(ratio), old, A, keep, 0.2)) for ratio in ratios)
+        points = [*map(at, ratios, heights)]
+        f.path(points[:4], f"l{look} w")
+        for point in points[4:]:
+            f.dot(*point, look)
+        f.text(*at(0.35, 1.0 if advantage > 0 else -1.4), f"A = {advantage}", "s")
+    f.text(12, 230, "dots: the pair of the example, h = ln 6, and its tokens; flat: no gradient", "s")
 
 
 @figure("look-inside", "An induction head's attention map", 392)

@@ -763,6 +763,106 @@ def test_lora() -> None:
     assert f"that is {8 * 1152 / 576**2:.1%}" in lesson
 
 
+ANSWERS = {"chosen": ((0.5, 0.8, 0.5), (0.5, 0.4, 0.5)), "rejected": ((0.5, 0.2), (0.5, 0.6))}
+"""What policy and reference give to the tokens of `) ) .` and of `) .`."""
+
+
+def preferences() -> Any:
+    return module(KATAS.parent / "solutions" / "9.6-pretraining" / "preferences" / "preferences.py")
+
+
+def read(*answers: Sequence[float]) -> tuple[Tensor, Tensor]:
+    """Return logits and tokens of answers, after a prompt of one token, in which each token has its probability."""
+    p = rows([[*answer, 0.5] for answer in answers])
+    return torch.stack((p, 1 - p), -1).log(), torch.zeros(p.shape, dtype=torch.int64)
+
+
+def test_preferences() -> None:
+    lesson, solution = LESSONS["preferences"], preferences()
+    flat, sums = " ".join(lesson.split()), []
+    for (name, models), tokens, ratio in zip(ANSWERS.items(), (") ) .", ") ."), ("2", "1/3"), strict=True):
+        for start, shown in ((rf"{name} +{re.escape(tokens)}", models), (name, [[*map(math.prod, models)]])):
+            numbers = " +".join(f"{number:g}" for model in shown for number in model)
+            assert re.search(rf"^{start} +{numbers}( +{ratio})?$", lesson, re.M), name
+        for model in models:
+            logits, row = read(model)
+            sums.append(solution.sequence_logps(logits, row, torch.ones(row.shape).bool()))
+    chosen, reference_chosen, rejected, reference_rejected = sums
+    assert f"sums are {float(chosen):.4f} and {float(rejected):.4f} for the policy" in flat
+    assert f"{float(reference_chosen):.4f} and {float(reference_rejected):.4f} for the reference" in flat
+    alone = solution.sft_loss(*read(ANSWERS["chosen"][0]), 1)
+    together = -float(chosen + rejected) / 5
+    logits, row = read(
+        (0.5, 0.8, 0.5), (0.1, 0.5, 0.2)
+    )  # the short one at the right, its padding counted as prompt
+    assert float(solution.sft_loss(logits, row, torch.tensor([1, 2]))) == pytest.approx(together)
+    assert f"is {float(alone):.4f}. With the wrong one" in flat
+    means = (float(alone) - float(rejected) / 2) / 2
+    assert (
+        f"the mean of five numbers, {together:.4f}, and not the mean of the two means, which is {means:.4f}"
+        in flat
+    )
+    h = float(chosen - reference_chosen - rejected + reference_rejected)
+    assert f"h = ln 2 - ln 1/3 = ln 6 = {h:.4f}" in lesson
+    assert h == pytest.approx(math.log(6))
+    for beta in (0.1, 0.5, 1):
+        given = chosen.clone().requires_grad_()
+        loss = solution.dpo_loss(given, rejected, reference_chosen, reference_rejected, beta)
+        loss.backward()
+        found = (beta * h, 1 / (1 + math.exp(-beta * h)), loss.item(), given.grad.item())
+        says(lesson, *found, before=f"\n{beta}  ")
+    equal = float(solution.dpo_loss(chosen, rejected, chosen, rejected, 1))
+    assert f"the loss ln 2 = {equal:.4f}" in lesson
+    assert f"h would be {math.log(2) / 3 + math.log(3) / 2:.4f}" in lesson
+
+
+def test_advantages_and_a_clipped_step() -> None:
+    lesson, solution = LESSONS["preferences"], preferences()
+    assert solution.group_advantages(rows([[1, 0]])).tolist() == [[1, -1]]
+    for right in (1, 2, 3, 4):
+        rewards = rows([[1] * right + [0] * (4 - right)])
+        found = [rewards.mean(), rewards.std(correction=0), *solution.group_advantages(rewards)[0]]
+        says(lesson, *rewards[0].tolist(), *map(float, found), before="\n")
+    other = (rows([[1, 0, 0, 0]]) - 0.25) / rows([[1, 0, 0, 0]]).std()
+    assert f"the first line would be {float(other[0, 0]):g} and {float(other[0, 1]):g}" in lesson
+    padded = [[[*model, *[1.0] * (3 - len(model))] for model in models] for models in ANSWERS.values()]
+    now, old = rows([model for model, _ in padded]).log(), rows([model for _, model in padded]).log()
+    keep, A, means = torch.tensor([[True] * 3, [True, True, False]]), torch.tensor([1.0, -1]).double(), []
+    for row, answer in enumerate((") ) .", ") .")):
+        ratios, places = (now - old).exp()[row], keep[row].nonzero().flatten()
+        objective = [
+            -float(
+                solution.grpo_loss(
+                    now[row, t].view(1, 1), old[row, t].view(1, 1), A[row, None], keep[:1, :1], 0.2
+                )
+            )
+            for t in places
+        ]
+        means.append(sum(objective) / len(objective))
+        says(lesson, float(A[row]), *ratios[places].tolist(), before=f"\n{answer} ")
+        says(
+            lesson,
+            *objective,
+            means[row],
+            before=f"{float(ratios[places[-1]]):.4f}" if row == 0 else "0.3333",
+        )
+    loss = float(solution.grpo_loss(now, old, A, keep, 0.2))
+    assert f"The loss is -({means[0]:.4f} - {-means[1]:g}) / 2 = {loss:.4f}" in lesson
+    assert f"all five tokens would be {-(3 * means[0] + 2 * means[1]) / 5:g}:" in lesson
+    for advantage in (1.0, -1.0):
+        ends = [
+            -float(
+                solution.grpo_loss(rows([[x]]).log(), rows([[0]]), rows([[advantage]])[0], keep[:1, :1], 0.2)
+            )
+            for x in (0.5, 2)
+        ]
+        assert re.search(rf"^\| A = {advantage:g} \| {ends[0]:g}: .+ \| {ends[1]:g}: .+ \|$", lesson, re.M)
+    assert not float(solution.grpo_loss(old, old, A, keep, 0.2))  # at the first step
+    same = torch.full((1, 7), 0.1)
+    assert float(same.mean()) != float(same[0, 0])
+    torch.testing.assert_close((same - same.mean()) / same.std(correction=0), -torch.ones(1, 7))
+
+
 # --- 9.7.1 ---
 
 

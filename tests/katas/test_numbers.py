@@ -95,6 +95,11 @@ NUMBERS: dict[str, Callable[[], list[str]]] = {
     "optimizer/reflect": lambda: ["0.999"],
     "sampling/hints": lambda: ["0.7"],
     "masked-lm/reflect": lambda: ["0.9", "0.01"],
+    "preferences/hints": lambda: [
+        f"{2 * math.log(2):.4f}", f"{math.log(2):.4f}", f"{0.75 / 0.1875**0.5:.4f}",
+        f"{0.75 / 0.25**0.5:g}", "0.1",
+    ],
+    "preferences/reflect": lambda: [f"{7 / 7**0.5:.1f}", f"{1 / 7**0.5:.1f}"],  # one right answer of eight
     "language-model-capstone/hints": lambda: ["3.0", f"{new_logits():.1f}", "2.05"],
     "translator-capstone/hints": lambda: [f"{blind_translator():.1f}"],
 }  # fmt: skip

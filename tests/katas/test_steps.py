@@ -76,6 +76,10 @@ STEPS = {
         "self.B = nn.Parameter(W.new_zeros(base.out_features, r))",
         "LoRALinear.forward": "return self.base(x)",
     },
+    "preferences": {
+        "sft_loss": "return torch.nn.functional.cross_entropy("
+        "logits[:, prompt_length - 1 : -1].flatten(0, 1), tokens[:, prompt_length:].flatten())"
+    },
     "look-inside": {"attention_entropy": "return -(weights * weights.log()).sum(-1)"},
     "modern-block": {"RMSNorm.__init__": "self.weight = nn.Parameter(torch.ones(d_model))"},
     "long-attention": {
