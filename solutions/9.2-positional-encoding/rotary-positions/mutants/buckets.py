@@ -6,7 +6,7 @@ grows with the logarithm, up to max_distance.
 
 mistake(
     "distance-turned-round",
-    "your past and future have exchanged their buckets, as with query - key; a distance is key - query",
+    "your past and future exchange their buckets, as with query - key; a distance should be key - query",
     relative_buckets="_distances(query_len, key_len, offset) -> -_distances(query_len, key_len, offset)",
 )
 
