@@ -415,7 +415,7 @@ def lost_axes(function: ast.FunctionDef) -> Iterator[Likely]:
                         # Of another tensor it may be right: there only the sizes tell.
                         ANY if same else rf"(?s)\b{placed(node.lineno)} in .*must match",
                         f"{_root(right)} of {placed(line)} has an axis fewer than {made_of}, and {placed(node.lineno)} "
-                        "matches axes from the right: did the right axis go, and should it be kept (keepdim=True)?",
+                        "matches axes from the right: did the right axis go, and should it stay (keepdim=True)?",
                     )
 
 

@@ -207,7 +207,7 @@ class _Function:
                 if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
             )
         )
-        # What is called by name is no value that another one could stand for.
+        # What is called by name is not a value that another one could stand for.
         self._called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
 
     def repairs(self) -> Iterator[Repair]:
@@ -376,14 +376,14 @@ class _Function:
                 )
 
     def _nearest(self, name: str, line: int) -> list[str]:
-        """Return the names that may be meant: those that are like it, and those that got their value last."""
+        """Return the names that may be right: those that are like it, and those that got their value last."""
         others = [other for other in self._lines if other != name]
         alike = difflib.get_close_matches(name, others, 2, 0.5)
         late = sorted((other for other in others if self._lines[other] <= line), key=self._lines.__getitem__)
         return list(dict.fromkeys(chain(alike, reversed(late))))[:5]
 
     def _around(self, node: ast.expr) -> ast.AST:
-        """Return the call or operation that a name or number stands in, so that its place can be told."""
+        """Return the call or operation that a name or number is in, so that its place can be told."""
         inside = [
             part
             for part in ast.walk(self._function)
