@@ -25,6 +25,12 @@ mistake(
 )
 
 mistake(
+    "mean-of-margins",
+    "your mean is taken of the margins, so all pairs get one gradient; it should be the mean of their losses",
+    dpo_loss="-F.logsigmoid(beta * margin).mean() -> -F.logsigmoid((beta * margin).mean())",
+)
+
+mistake(
     "log-of-sigmoid",
     "your sigmoid becomes 0 for large negative margins, so its logarithm is -∞; use logsigmoid or softplus",
     dpo_loss="-F.logsigmoid(beta * margin) -> -torch.sigmoid(beta * margin).log()",

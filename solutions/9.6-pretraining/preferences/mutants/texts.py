@@ -77,7 +77,7 @@ mistake(
 mistake(
     "keep-of-the-token-before",
     "your mask is read one place early, so it says whether the token before counts; read it at the token's place",
-    _logps="~counts[:, 1:] -> ~counts[:, :-1]",
+    sequence_logps="_logps(logits, tokens, keep) -> _logps(logits, tokens, keep.roll(1, -1))",
 )
 
 mistake(
