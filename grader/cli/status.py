@@ -167,8 +167,8 @@ def how_far(place: LearnerContext) -> str:
     passed = sum(place.entry(kata).passed is not None for kata in katas)
     score, whole = sum(best_of(place, kata) for kata in katas), sum(kata.points for kata in katas)
     fail = sum(place.entry(kata).passed is not None and place.entry(kata).status == "fail" for kata in katas)
-    now = f" ({fail} of them {'fails' if fail == 1 else 'fail'} now)" if fail else ""
-    return f"{passed} of {counted(len(katas), 'kata')}{now}, {out_of(score, whole)}"
+    now = f"; {fail} of these {'fails' if fail == 1 else 'fail'} now" if fail else ""
+    return f"{passed} of {counted(len(katas), 'kata')}, {out_of(score, whole)}{now}"
 
 
 def completed(place: LearnerContext, unit: Unit) -> str:

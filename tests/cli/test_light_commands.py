@@ -85,7 +85,7 @@ def test_the_loop_tells_the_next_command_at_every_step(kata: Run, home: Path) ->
     shown = kata().out
     assert "✔ passed, fails now" in shown, "a pass stays a pass"
     assert "1 of 1 passed, 4/4 points" in shown
-    assert "all    1 of 1 kata, 4 of 4 points" in shown
+    assert "all    1 of 1 kata, 4 of 4 points; 1 of these fails now" in shown
 
 
 def test_being_slow_takes_neither_the_pass_nor_a_point_for_being_right(

@@ -188,7 +188,8 @@ def check(what: str | None, options: CheckOptions) -> int:
     katas = [target.kata for target in request.targets]
     with closing(launcher):  # a verdict does not wait for its workers' end
         with suites_of(katas, speed=options.perf, keyword=options.keyword) as suites:
-            chosen, reports = _chosen(request, suites, options.keyword), []
+            chosen = _chosen(request, suites, options.keyword)
+            reports: list[KataReport] = []
             # A status line that is drawn anew all the time would overwrite what is typed at the debugger's prompt.
             with waiting(0 if options.pdb else len(chosen)) as shown:
                 config = RunConfig(
@@ -200,10 +201,13 @@ def check(what: str | None, options: CheckOptions) -> int:
                     watch=shown.check,
                     look=look,
                     stopped=look,
-                    repairs=not options.pdb,
                 )
                 for number, (target, suite) in enumerate(chosen, 1):
                     shown.kata(number, f"{target.kata.number} {target.kata.slug}")
+                    # Only where it is read: of several katas that went wrong the first is shown in full.
+                    first = all(report.status not in ("fail", "error") for report in reports)
+                    searched = (first or options.verbose) and not (options.quiet or options.pdb)
+                    config = replace(config, repairs=searched)
                     reports.append(suite.check(target.file, launcher, config, content=request.content))
         # First: what comes next depends on it, and a reader such as `head` may close the pipe after a few lines.
         try:
