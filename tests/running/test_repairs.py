@@ -29,6 +29,7 @@ SLIPS = {
     "return x / (x @ torch.ones(3, 2))[0][:, None]": "(x @ torch.ones(3, 2))[0]: with another axis",
     "return torch.exp(x.log() - x.sum(1, keepdim=True).log() + 0) * torch.exp(x * 0 + 1)": "with",
     "return x / x.exp().sum(1, keepdim=True).log()": "with",
+    "n = 0\n    n += 2\n    return x / x.sum(n, keepdim=True)": "line 5, n += 2: with another number than 2",
     "return x * 0": "",
 }
 

@@ -387,7 +387,9 @@ class _Function:
         inside = [
             part
             for part in ast.walk(self._function)
-            if isinstance(part, ast.Call | ast.BinOp | ast.Compare | ast.Subscript)
+            if isinstance(
+                part, ast.Call | ast.BinOp | ast.Compare | ast.Subscript | ast.Assign | ast.AugAssign
+            )
             and part is not node
             and any(child is node for child in ast.walk(part))
         ]
