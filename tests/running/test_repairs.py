@@ -15,12 +15,14 @@ SLIPS = {
         "at another indent"
     ),
     "total = x.sum(1)[:, None]\n    total = total + 1\n    return x / total": (
-        "line 5, total + 1: with another operator than +"
+        "line 5, total + 1: with another"
     ),
     "total = torch.zeros(len(x), 1)\n    for column in x.T:\n        total = column[:, None]\n    return x / total": (
         "line 6, total = column[:, None]: with what was there before added to it"
     ),
-    "columns, rows = x.shape\n    return x / x.sum(1).reshape(rows, 1)[:, :columns]": "with its names in another order",
+    "columns, rows = x.shape\n    y = x.reshape(rows, columns)\n    return y / y.sum(1).reshape(rows, 1)": (
+        "with its names in another order"
+    ),
     "parts = x\n    for _ in range(2):\n        out = parts + 1\n    out = out - 2; return out / x.sum(1)[:, None]": (
         "with one name for out and parts"
     ),
@@ -30,6 +32,12 @@ SLIPS = {
     "return torch.exp(x.log() - x.sum(1, keepdim=True).log() + 0) * torch.exp(x * 0 + 1)": "with",
     "return x / x.exp().sum(1, keepdim=True).log()": "with",
     "n = 0\n    n += 2\n    return x / x.sum(n, keepdim=True)": "line 5, n += 2: with another number than 2",
+    "total = 0\n    for column in x.T:\n        if len(column) == 0:\n            continue\n"
+    "        total = total + column\n        break\n    return x / total[:, None]": (
+        "line 9, break: with another word than break"
+    ),
+    "y = x\n    if len(x) == 4:\n        y = x / x.sum(1, keepdim=True)\n"
+    "    if len(x) > 3:\n        y = y * 2\n    return y": ("line 7, if len(x) > 3: with elif"),
     "return x * 0": "",
 }
 

@@ -23,7 +23,7 @@ ERRORS = {
     "p = torch.nn.Parameter(x.clone()); return p.numpy()": "NumPy lets no gradient through",
     "return x.size[0] + x": "a function is called with ( ), not [ ]",
     "return (x, x).sum()": "take it apart first",
-    "return x.softmax(2)": "counted from 0, and -1 is the last one: here from -2 to 1",
+    "return x.softmax(2)": "this tensor has 2 axes, -2 to 1: has another one been lost",
     r"return ''.join(chr(97) + bytes([byte]).decode() for byte in 'é'.encode())": "join all bytes first, then decode",
     "return x @ x": "as many columns on the left (3) as rows on the right (4); transposed, the second one would fit",
     "return x + torch.ones(x.shape[0])": "3 is the size of column, 4 is the size of row",

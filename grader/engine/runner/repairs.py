@@ -12,6 +12,7 @@ import bisect
 import difflib
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, zip_longest
@@ -52,6 +53,11 @@ class Repair:
         return re.search(rf"\b{re.escape(placed(self.line))}\b", sentence) is not None
 
     @property
+    def kind(self) -> str:
+        """The kind of change, without what it is of."""
+        return re.split(" than | for | in the place", self.how)[0]
+
+    @property
     def sentence(self) -> str:
         """Say where it is, and what kind of change it takes."""
         return f"{placed(self.line)}, {clean(self.shown, 60)}: {self.how} this check would hold"
@@ -88,7 +94,8 @@ def repaired(
         outcome = rest(changed) if holds(changed) else "broken"
         if outcome == "all":
             return repair
-        found = found or (repair if outcome == "kept" else None)
+        if outcome == "kept" and repair.how not in _HIDES:
+            found = found or repair
     return found
 
 
@@ -107,16 +114,25 @@ def _ordered(data: bytes, body: Sequence[ast.stmt], names: Iterable[str], first:
             for repair in _Function(place, node, function).repairs():
                 if (key := (repair.start, repair.end, repair.text)) not in seen:
                     seen.add(key)
-                    kinds.setdefault(re.split(" than | for ", repair.how)[0], []).append(repair)
+                    kinds.setdefault(repair.kind, []).append(repair)
     for row in kinds.values():
-        row.sort(key=lambda repair: abs(repair.line - first) if first else 0)
+        # The likeliest change of each place first, then the second one of each.
+        tried = Counter[int]()
+        ranks = [tried[repair.start] for repair in row if not tried.update([repair.start])]
+        order = sorted(range(len(row)), key=lambda i: (ranks[i], abs(row[i].line - first) if first else 0))
+        row[:] = [row[i] for i in order]
     left_out = [kinds.pop(how) for how in _LEFT_OUT if how in kinds]
+    often = [kinds.pop(how) for how in _OFTEN if how in kinds]
     # In turns: of names there are many more than of brackets. A line that is wrong can often be left out as well.
-    turns = chain(zip_longest(*kinds.values()), zip_longest(*left_out))
+    rows = [*(row[half::2] for row in often for half in (0, 1)), *kinds.values()]
+    turns = chain(zip_longest(*rows), zip_longest(*left_out))
     return (repair for turn in turns for repair in turn if repair is not None)
 
 
+_OFTEN = ("with another number", "with another name", "with another operator")
 _LEFT_OUT = ("without this call", "without this line", "after the next line")
+_HIDES = (*_LEFT_OUT, "with the opposite of True", "with the opposite of False", "with another default")
+"""What may make one check hold, whatever is wrong."""
 
 
 class _Places:
@@ -335,7 +351,8 @@ class _Function:
                 type(value) is int and value <= _NUMBERS
             ):
                 own = -value if isinstance(node, ast.UnaryOp) else value
-                for other in dict.fromkeys((own - 1, own + 1, -own, -own - 1, own - 2, own + 2)):
+                near = (own + 1, own - 1) if own in (-2, 0) else (own - 1, own + 1)
+                for other in dict.fromkeys((*near, -own, -own - 1, own - 2, own + 2)):
                     if other != own:
                         yield self._instead(
                             node, str(other), f"with another number than {own}", self._around(node)
@@ -404,6 +421,9 @@ class _Function:
                 yield self._instead(
                     node, f"{name} = {name} + {text(value)}", "with what was there before added to it"
                 )
+            case ast.Break() | ast.Continue():
+                words = ("break", "continue") if isinstance(node, ast.Break) else ("continue", "break")
+                yield self._instead(node, words[1], f"with another word than {words[0]}")
             case ast.AugAssign(target, _, value):
                 yield self._instead(
                     node, f"{text(target)} = {text(value)}", "with = in place of its operator"
@@ -417,9 +437,11 @@ class _Function:
                         start, end, swapped, node.lineno, ast.unparse(node), "with its names in another order"
                     )
             case ast.Assign([ast.Name(name)], value) if not isinstance(value, ast.Name):
-                read = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-                for other in sorted(read & self._lines.keys()) if name not in read else ():
-                    yield self._renamed(node, name, other)
+                read = [part for part in ast.walk(value) if isinstance(part, ast.Name)]
+                others = dict.fromkeys(part.id for part in read if id(part) not in self._called)
+                for other in others if all(part.id != name for part in read) else ():
+                    if other in self._lines:
+                        yield self._renamed(node, name, other)
 
     def _renamed(self, node: ast.stmt, name: str, other: str) -> Repair:
         """Let one name stand for both, from this statement on."""
@@ -451,6 +473,11 @@ class _Function:
         for one, other in pairwise(body):
             if isinstance(one, ast.For | ast.While | ast.If) and other.end_lineno is not None:
                 yield from self._indented(one, other)
+            if isinstance(one, ast.If) and isinstance(other, ast.If) and not one.orelse:
+                start, _ = self._place.span(other)
+                yield Repair(
+                    start, start + 2, "elif", other.lineno, f"if {ast.unparse(other.test)}", "with elif"
+                )
         for node in body:
             if isinstance(node, ast.For | ast.While | ast.If) and len(node.body) > 1:
                 yield from self._dedented(node)

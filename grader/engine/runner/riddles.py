@@ -49,7 +49,9 @@ def _of_targets(found: re.Match[str], line: str) -> str:
 
 
 def _of_axes(found: re.Match[str], line: str) -> str:
-    return f"axes are counted from 0, and -1 is the last one: here from {found[1]} to {found[2]}"
+    many = -int(found[1])
+    axes = "1 axis, 0 or -1" if many == 1 else f"{many} axes, {found[1]} to {found[2]}"
+    return f"this tensor has {axes}: has another one been lost, or is it to be added first, as in x[:, None]?"
 
 
 _IMPORTS = {

@@ -182,7 +182,7 @@ class Suite(Collected):
         outcome = outcomes[check]
         if outcome.status == "timeout" or outcome.pack_fault or outcome.fact or outcome.says or outcome.cause:
             return
-        tried = RunConfig(seed=config.seed, name=False, timeout_s=1.0, hurried=True, device=config.device)
+        tried = RunConfig(seed=config.seed, name=False, timeout_s=0.5, hurried=True, device=config.device)
         itself, quick = self.select({check.id}), self.exclude(self.trained() | self.speed_names())
         others = quick.exclude({check.id})
         held = {other.id for other, end in outcomes.items() if end.status == "pass"}
