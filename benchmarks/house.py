@@ -41,7 +41,7 @@ class Gauge:
 
 
 GAUGES = (
-    Gauge("code lines of grader", 33_000, 47_000),
+    Gauge("code lines of grader", 33_000, 47_060),
     Gauge("code lines of grader outside extras", 28_500, 41_650),
     Gauge("lines of all Python", 150_000, 216_300),
     Gauge("lines of tests", 42_000, 67_500),
