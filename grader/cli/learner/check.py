@@ -502,7 +502,7 @@ def say_what_comes_next(around: LearnerContext, passed: Kata, *, aside: bool = F
 def say_how_far(around: LearnerContext, *, aside: bool = False) -> None:
     """Say how much of everything has passed."""
     if around.workspace is not None:
-        print_message(f"  all     {how_far(around.read_again())}", stderr=aside)
+        print_message(f"  {how_far(around.read_again())}", stderr=aside)
 
 
 def _held_by(folder: Path, around: LearnerContext, again: list[str]) -> CheckRequest:

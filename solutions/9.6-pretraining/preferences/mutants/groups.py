@@ -139,4 +139,22 @@ mistake(
     "your clip may be anything; raise ValueError unless it is above 0 and below 1",
     grpo_loss="not 0 < clip < 1 -> False",
 )
+
+mistake(
+    "deviation-plus-eps",
+    "your deviation has something added to it, so small rewards give small advantages; nothing should be added",
+    group_advantages="away / deviation -> away / (deviation + 1e-6)",
+)
+
+mistake(
+    "verdicts-as-they-are",
+    "your rewards stay whole numbers or bool, of which torch takes no mean; they should become float32 first",
+    group_advantages="rewards.detach() if rewards.is_floating_point() else rewards.float() -> rewards.detach()",
+)
+
+mistake(
+    "whole-ratio-detached",
+    "your unclipped product has no gradient, so nothing is learned inside the range; only the old policy should have none",
+    grpo_loss="torch.minimum(ratio * worth -> torch.minimum(ratio.detach() * worth",
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
