@@ -230,8 +230,8 @@ class Patient:
             "your w_o loses its bias, too; it should keep it, as the bias belongs to no head": lambda: by(
                 columns_and_bias
             ),
-            "your ablate_heads changes nothing with these heads; its hook should be called, and its slice of columns hold "
-            "some": lambda: self.right().value.float(),
+            "your ablate_heads changes nothing with these heads; its hook should be called, and its slice of columns "
+            "hold some": lambda: self.right().value.float(),
         }
 
     def __call__(self):
