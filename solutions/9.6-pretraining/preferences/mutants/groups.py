@@ -154,7 +154,7 @@ mistake(
 
 mistake(
     "whole-ratio-detached",
-    "your unclipped product has no gradient, so nothing is learned inside the range; detach the old policy alone",
+    "your unclipped product has no gradient, so nothing is learned inside the range; only old_logps should have none",
     grpo_loss="torch.minimum(ratio * worth -> torch.minimum(ratio.detach() * worth",
 )
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
