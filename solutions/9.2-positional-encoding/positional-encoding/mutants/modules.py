@@ -69,7 +69,7 @@ class SinusoidalPositionalEncoding:
 
 @mistake(
     "learned-as-buffer",
-    "your learned table is not an nn.Parameter, nor is one times a number, so it never learns; wrap the product",
+    "your learned table is not an nn.Parameter, nor is one times a number, so it never learns; it should be one",
 )
 class LearnedPositionalEncoding:
     def __init__(self, d_model, max_len):
