@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.runner.repairs import repaired
+from grader.errors import MachineFault
 from tests.running.conftest import Bench
 
 SLIPS = {
@@ -114,3 +115,16 @@ def test_what_makes_everything_hold_is_taken_before_what_came_first() -> None:
     kept = repaired(data, ["thing"], bool, lambda changed: "kept" if b"x - 1" in changed else "broken")
     assert kept is not None
     assert "with another operator than +" in kept.sentence
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MachineFault("nothing is left")])
+def test_a_search_that_ends_early_leaves_the_verdict(
+    shares: Bench, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def repaired(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr("grader.engine.runner.suite.repaired", repaired)
+    (check,) = shares.check("def thing(x):\n    return x / x.sum(0)\n", repairs=True).checks
+    assert check.status in ("fail", "error")
+    assert "would hold" not in (check.likely or "")
