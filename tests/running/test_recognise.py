@@ -23,6 +23,7 @@ from grader.engine.mistakes.recognise import (
     fingerprint,
     message_shape,
 )
+from grader.engine.wire.messages import ExceptionReply, StackFrame
 
 
 def marks_of(examine: Any, source: str, seed: int = 1) -> list[Mark]:
@@ -382,3 +383,12 @@ def test_of_two_mistakes_that_explain_different_failures_none_is_offered_where_t
     known = prints(a={"one": [NUMBERS], "two": [NUMBERS]}, b={"one": [NUMBERS], "three": [NUMBERS]})
     found = known.recognise({"one": [NUMBERS], "two": [NUMBERS], "three": [NUMBERS]})
     assert {check: named.names for check, named in found.items()} == {"two": ("a",), "three": ("b",)}
+
+
+@pytest.mark.parametrize(("message", "same"), [("can't allocate memory: 8 bytes", True), ("negative", False)])
+def test_where_memory_ran_out_is_no_mark_of_a_mistake(message: str, same: bool) -> None:
+    def raised(call: str) -> SubmissionRaised:
+        frames = [StackFrame("thing.py", 3, "thing", "return (x - 1).exp()", call=call)]
+        return SubmissionRaised(ExceptionReply(["RuntimeError"], message, frames))
+
+    assert (fingerprint([raised("sub")]) == fingerprint([raised("exp")])) is same

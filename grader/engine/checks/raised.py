@@ -135,6 +135,11 @@ def is_refused_layout(error: SubmissionRaised, arguments: Iterable[object]) -> b
     return strided and any(words in error.message for words in _LAYOUT)
 
 
+def is_out_of_memory(error: SubmissionRaised) -> bool:
+    """Tell whether it was raised because no memory was left."""
+    return any(words in f"{error.type_name}: {error.message}" for words in _MEMORY)
+
+
 def describe_raised(error: SubmissionRaised) -> list[str]:
     """Return the learner's own lines and the exception, innermost last."""
     lines = [line for frame in error.frames for line in describe_frame(frame)]
@@ -153,7 +158,7 @@ def describe_raised(error: SubmissionRaised) -> list[str]:
     if error.frames and error.frames[-1].text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
         hints = ["an unfinished merge: keep one side of it, and delete such lines"]
     lines.extend(f"  {hint}" for hint in hints)
-    if error.memory_bytes is not None and any(words in text for words in _MEMORY):
+    if error.memory_bytes is not None and is_out_of_memory(error):
         whose = "the device's memory" if error.type_name == "OutOfMemoryError" else "memory"
         lines.append(f"  it asked for more than {error.memory_bytes >> 20} MB of {whose}")
     return lines

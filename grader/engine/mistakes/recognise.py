@@ -23,7 +23,7 @@ import msgspec
 import torch
 
 from grader.engine.checks.describe import describe
-from grader.engine.checks.raised import numbers_at_odds
+from grader.engine.checks.raised import is_out_of_memory, numbers_at_odds
 from grader.engine.host.calls import State
 from grader.engine.host.errors import SubmissionRaised
 from grader.engine.host.objects import RemoteObject, state_of
@@ -331,7 +331,9 @@ class _Marker:
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, SubmissionRaised):
-            at = value.frames[-1].call[:80] if value.frames else ""
+            # At which of several allocations memory runs out depends on what was free.
+            known = value.frames and not is_out_of_memory(value)
+            at = value.frames[-1].call[:80] if known else ""
             mark = {"raised": value.type_name[:80], "says": message_shape(value.message), "at": at}
             # A check draws the same sizes for all answers: others that do not fit are another mistake.
             sizes = numbers_at_odds(value.message)
