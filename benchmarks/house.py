@@ -43,7 +43,7 @@ class Gauge:
 GAUGES = (
     Gauge("code lines of grader", 33_000, 47_060),
     Gauge("code lines of grader outside extras", 28_500, 41_650),
-    Gauge("lines of all Python", 150_000, 216_300),
+    Gauge("lines of all Python", 150_000, 216_400),
     Gauge("lines of tests", 42_000, 67_500),
     Gauge("modules of grader", 270, 328),
     Gauge("files", 1_200, 1_792),
