@@ -8,7 +8,6 @@ those of mutation testing). Told is the place, and what kind of change it takes;
 from __future__ import annotations
 
 import ast
-import bisect
 import difflib
 import re
 import time
@@ -163,10 +162,6 @@ class _Places:
         assert node.end_lineno is not None
         return self._starts[node.lineno - 1], self._starts[node.end_lineno]
 
-    def line_of(self, byte: int) -> int:
-        """Return the number of the line that a byte is in."""
-        return bisect.bisect_right(self._starts, byte)
-
 
 _OPERATORS: Mapping[type[ast.AST], tuple[str, Sequence[str]]] = {
     ast.Add: ("+", "-*"),
@@ -206,7 +201,7 @@ class _Function:
     """What may be changed in one function."""
 
     def __init__(self, place: _Places, owner: ast.stmt, function: ast.FunctionDef) -> None:
-        self._place, self._owner, self._function = place, owner, function
+        self._place, self._function = place, function
         arguments = function.args
         self._lines = {
             argument.arg: argument.lineno
@@ -290,11 +285,12 @@ class _Function:
                 yield self._instead(node, f"({text(operand)})", "without the sign before it")
             case ast.Call():
                 yield from self._of_call(node)
-            case ast.Subscript(ast.Name(name) as owner, ast.Constant(int()) | ast.Name() as index):
-                for other in self._nearest(name, node.lineno) if isinstance(node.ctx, ast.Load) else ():
-                    yield self._instead(node, other, f"with another name in the place of {ast.unparse(node)}")
-                yield self._instead(node, f"{text(owner)}[:, {text(index)}]", "with another axis")
             case ast.Subscript(owner, ast.Constant(int()) | ast.Name() as index):
+                if isinstance(owner, ast.Name) and isinstance(node.ctx, ast.Load):
+                    for other in self._nearest(owner.id, node.lineno):
+                        yield self._instead(
+                            node, other, f"with another name in the place of {ast.unparse(node)}"
+                        )
                 yield self._instead(node, f"({text(owner)})[:, {text(index)}]", "with another axis")
             case ast.Subscript(owner, ast.Tuple([ast.Slice(None, None, None), index])):
                 yield self._instead(node, f"({text(owner)})[{text(index)}]", "with another axis")
@@ -471,7 +467,7 @@ class _Function:
             swapped = data[c:d] + data[b:c] + data[a:b]
             yield Repair(a, d, swapped.decode(), one.lineno, ast.unparse(one), "after the next line")
         for one, other in pairwise(body):
-            if isinstance(one, ast.For | ast.While | ast.If) and other.end_lineno is not None:
+            if isinstance(one, ast.For | ast.While | ast.If):
                 yield from self._indented(one, other)
             if isinstance(one, ast.If) and isinstance(other, ast.If) and not one.orelse:
                 start, _ = self._place.span(other)
