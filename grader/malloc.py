@@ -13,6 +13,8 @@ NO_CACHE = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _PERTURB = -1, -2, -3, -6
 """Parameters of mallopt(3)."""
+_LARGEST = 32 << 20
+"""Threshold that glibc allows."""
 _COLLAPSE = 25
 """MADV_COLLAPSE of Linux 6.1: put these pages together into huge ones, now."""
 _HUGE = 2 << 20
@@ -22,9 +24,16 @@ def keep_freed_memory() -> None:
     """Tell malloc to reuse large blocks, in this process and those forked from it."""
     # By default a block of a megabyte goes back to the system when it is freed, and the next one is paid for
     # with 256 page faults: on a virtual machine that is half the price of a call that sends it over.
-    _call("mallopt", _MMAP_THRESHOLD, 32 << 20)  # the largest that glibc allows
+    _call("mallopt", _MMAP_THRESHOLD, _LARGEST)
     _call("mallopt", _TRIM_THRESHOLD, 256 << 20)
     _call("mallopt", _TOP_PAD, 16 << 20)
+
+
+def give_back_freed_memory(most: int) -> None:
+    """Let malloc return large blocks to the system, in a process that may have so many bytes."""
+    # Small blocks that are kept lie between large ones that were freed. The next large one then needs new memory, and
+    # which answer runs out of it is chance.
+    _call("mallopt", _MMAP_THRESHOLD, min(most >> 7, _LARGEST))
 
 
 def fill_fresh_memory() -> None:

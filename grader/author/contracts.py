@@ -149,7 +149,7 @@ class Contracts:
                 return ContractCell(sabotage, reason=reason)
             # One check that fails is enough, and which mistake it is does not matter: both save most of the
             # time.
-            options = RunConfig(seed=seed, name=False, fail_fast=True)
+            options = RunConfig(seed=seed, name=False, explain=False, fail_fast=True)
             report = self._suite.check(self._file, launcher, options, content=sabotage.text.encode())
             if report.status == "pass":
                 return ContractCell(sabotage)
@@ -174,7 +174,7 @@ class Contracts:
         parts = {part.name: part for part in parts_of(self._right, self._kata.required)}
         # What a part takes and returns is seen at work: annotations may be missing, or say less.
         text = _sabotaged(self._right, "observes", {part: part.name for part in parts.values()})
-        options = RunConfig(seed=seed, name=False)
+        options = RunConfig(seed=seed, name=False, explain=False)
         report = self._suite.check(self._file, self._launcher, options, content=text.encode())
         if report.status != "pass":
             raise PackError(

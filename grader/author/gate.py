@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -123,6 +124,8 @@ class Gate:
         """Return everything that is wrong with a kata; nothing when it passes."""
         verdict = self.examine_answers(kata, suite)
         if kata.solution is not None:
+            if self.draw is not None:
+                verdict.findings += self.examine_messages(kata, suite).findings
             verdict.findings += self.examine_speed(kata, suite).findings
         return verdict
 
@@ -160,6 +163,46 @@ class Gate:
                 self._wrong_answers(kata, suite, copy, mutants, verdict)
                 if self.mistake_seeds:
                     self._marks(kata, suite, copy, mutants, verdict)
+        return verdict
+
+    def examine_messages(self, kata: Kata, suite: Suite) -> Verdict:
+        """Return which mistakes pass the check that they have to fail, or of which something else is said there.
+
+        That one check of each mistake takes seconds a kata; checks that train are left out.
+        """
+        verdict = Verdict(kata.slug, checks=len(suite))
+        mutants = self._read(mistakes, kata, "mutants", verdict)
+        if kata.solution is None or mutants is None:
+            return verdict
+        stored, decisive = _messages_of(kata), decisive_checks(kata)
+        quick = {item.name for item in suite.exclude(suite.trained()).items}
+        mutants = [mutant for mutant in mutants if decisive.get(mutant.name) in quick]
+
+        def found(some: list[HandIn]) -> tuple[list[Mistake], list[Mistake]]:
+            """Return those that pass their check, and those of which something else is said there."""
+            results = self._hand_in(suite, copy, some, f"{kata.slug}: messages")
+            passed, changed = [], []
+            for (mutant, _), (report, _) in zip(some, results, strict=True):
+                check = next(check for check in report.checks if check.id == decisive[mutant.name])
+                if check.status not in WRONG:
+                    passed.append(mutant)
+                elif stored[mutant.name] != _transcripts([mutant], decisive, {mutant.name: report}, set()):
+                    changed.append(mutant)
+            return passed, changed
+
+        with _copies(kata) as copy:
+            first = found([(mutant, {decisive[mutant.name]}) for mutant in mutants])
+            # What fails for what an earlier check left behind, or is described otherwise then, needs that check, too.
+            passed, changed = found([(mutant, quick) for mutant in chain(*first)])
+        for mutant in passed:
+            verdict.find("mutants", f"{mutant.name} must fail {decisive[mutant.name]}, and passes it")
+        if changed:
+            names = ", ".join([*(mutant.name for mutant in changed[:3]), *(["…"] if changed[3:] else [])])
+            verdict.find(
+                "transcripts",
+                f"what learners would read of {names} has changed: "
+                f"kata pack check {kata.slug} --update, then read the difference",
+            )
         return verdict
 
     def examine_speed(self, kata: Kata, suite: Suite) -> Verdict:
@@ -452,12 +495,7 @@ class Gate:
         if renewed != stored:
             renew = f"kata pack check {kata.slug} --update"
             verdict.find("fingerprints", f"{kata.fingerprints.name} is out of date: {renew}")
-        text = golden.read_text(encoding="utf-8") if golden.is_file() else ""
-        if self.draw is not None:  # the transcripts of what was drawn
-            parts = re.split(r"^(?==== )", text, flags=re.MULTILINE)[1:]
-            drawn = [part.rstrip("\n") + "\n" for part in parts if part.split(maxsplit=2)[1] in fresh.mutants]
-            text = "\n".join(drawn)
-        if text != transcripts:
+        if self.draw is None and "\n".join(_messages_of(kata).values()) != transcripts:
             verdict.find(
                 "transcripts",
                 f"what learners would read has changed: kata pack check {kata.slug} --update, then read the difference",
@@ -647,10 +685,16 @@ def _renewed(stored: Fingerprints, fresh: Fingerprints) -> Fingerprints:
 
 def decisive_checks(kata: Kata) -> dict[str, str]:
     """Return the check that each mistake of a kata has to fail: the one in its transcript."""
+    return dict(_HEAD.findall("".join(_messages_of(kata).values())))
+
+
+def _messages_of(kata: Kata) -> dict[str, str]:
+    """Return the transcript of each mistake."""
     assert kata.solution is not None
     path = kata.solution.parent / TRANSCRIPTS
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return dict(_HEAD.findall(text))
+    parts = re.split(r"^(?==== )", text, flags=re.MULTILINE)[1:]
+    return {part.split(maxsplit=2)[1]: part.rstrip("\n") + "\n" for part in parts}
 
 
 def _transcripts(

@@ -98,6 +98,14 @@ def test_a_kata_passes_the_gate(slug: str, launcher: Any, everything: bool) -> N
         assert verdict.named >= 0.9 * verdict.mutants
 
 
+@pytest.mark.parametrize("slug", ours.katas())
+def test_every_mistake_fails_its_check_and_is_told_what_it_was(slug: str, launcher: Any) -> None:
+    kata = ours.katas()[slug]
+    with suites_of([kata], hidden=True) as suites:
+        verdict = Gate(launcher).examine_messages(kata, suites[slug])
+    assert not verdict.findings, "\n".join(f"{one.rule}: {one.message}" for one in verdict.findings)
+
+
 @pytest.mark.parametrize("slug", ours.timed())
 def test_what_decides_about_speed_passes_the_gate(slug: str, launcher: Any, everything: bool) -> None:
     kata = ours.katas()[slug]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from grader.errors import MachineFault
@@ -82,3 +84,21 @@ def test_a_fault_is_the_machines_if_the_reference_has_it_too(bench: Bench, error
 def test_a_fault_that_passes_is_in_no_report(bench: Bench) -> None:
     bench.checks(FAILS.format(when="len(tried) == 1", error="MemoryError()"))
     assert bench.returns("1").status == "pass"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's malloc")
+def test_what_was_freed_is_there_again_though_small_blocks_between_are_kept(bench: Bench) -> None:
+    bench.kata_toml("[limits]\nmemory_mb = 224\n")
+    bench.asks("expect(submission.thing(1), 'thing').is_value(100)")
+    report = bench.check("""
+        import torch
+
+        def thing(x):
+            torch.ones(5_000_000)  # after which malloc by itself keeps blocks of this size
+            pairs = [(torch.ones(500_000), torch.ones(600)) for _ in range(100)]
+            kept = [small for _, small in pairs]
+            del pairs
+            torch.ones(50_000_000)
+            return len(kept)
+    """)
+    assert report.status == "pass", report.checks[0].message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -38,6 +38,22 @@ def given_module(submission: Any, name: str) -> Any:
     if isinstance(found, RemoteObject) and not context_of(submission).calls.on_workers_word:
         state_of(found).helper = name
     return found
+
+
+def load_parameters(module: Any, numbers: Mapping[str, torch.Tensor]) -> None:
+    """Load some parameters of a module; the rest of it stays.
+
+    Raises:
+        CheckFailure: it has no parameter of a name, or one of another size.
+    """
+    __tracebackhide__ = True
+    own = module.state_dict()
+    for name, value in numbers.items():
+        if name not in own:
+            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
+        if own[name].shape != value.shape:
+            fail(f"wrong size  {name}  is {list(own[name].shape)}; want {list(value.shape)}", stage="names")
+    module.load_state_dict(numbers, strict=False)
 
 
 def new_worker(submission: Any) -> None:

@@ -457,8 +457,9 @@ def _called(call: CallRecord | None, calls: Calls, signatures: Signatures) -> li
         names = _names_before(call, calls, signatures)
     first = call.args[0] if call.args else None
     # Through the class itself, as in `Net.forward(net, x)`.
-    if isinstance(first, RemoteObject) and state_of(first).root == call.root and call.label == call.signature:
-        names = ["self", *names]
+    if isinstance(first, RemoteObject) and call.label == call.signature:
+        own = state_of(first).root == call.root or len(call.args) > len(names)
+        names = ["self", *names] if own else names
     lines = describe_call(call.label, list(names), call.args, call.kwargs)
     name = call.label.partition("(")[0].partition(".")[0]
     # What an author gave a name of its own speaks for itself: the check's model.

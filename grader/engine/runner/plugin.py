@@ -49,7 +49,9 @@ class RunConfig:
     """Of hidden checks, where their draws are others' as well; None for the same."""
     fail_fast: bool = False
     name: bool = True
-    """Whether mistakes are named, for which checks run again: not needed where only passes are counted."""
+    """Whether mistakes are named, for which checks run again."""
+    explain: bool = True
+    """Whether messages say what the source tells about a failure: not needed where only passes are counted."""
     timeout_s: float | None = None
     """What a check may take; None for what its kata grants."""
     device: str = "cpu"

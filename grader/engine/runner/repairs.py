@@ -40,8 +40,10 @@ class Repair:
     line: int
     shown: str
     """The place, as it is written."""
-    how: str
+    kind: str
     """What takes its place, without saying which one."""
+    of: str = ""
+    """What it is another one of."""
 
     def applied(self, data: bytes) -> bytes:
         """Return the submission with this change."""
@@ -52,14 +54,10 @@ class Repair:
         return re.search(rf"\b{re.escape(placed(self.line))}\b", sentence) is not None
 
     @property
-    def kind(self) -> str:
-        """The kind of change, without what it is of."""
-        return re.split(" than | for | in the place", self.how)[0]
-
-    @property
     def sentence(self) -> str:
         """Say where it is, and what kind of change it takes."""
-        return f"{placed(self.line)}, {clean(self.shown, 60)}: {self.how} this check would hold"
+        how = f"{self.kind} {self.of}".rstrip()
+        return f"{placed(self.line)}, {clean(self.shown, 60)}: {how} this check would hold"
 
 
 def repaired(
@@ -93,7 +91,7 @@ def repaired(
         outcome = rest(changed) if holds(changed) else "broken"
         if outcome == "all":
             return repair
-        if outcome == "kept" and repair.how not in _HIDES:
+        if outcome == "kept" and repair.kind not in _HIDES:
             found = found or repair
     return found
 
@@ -240,10 +238,10 @@ class _Function:
                     yield from self._of_block(body)
 
     def _instead(
-        self, node: ast.expr | ast.stmt, text: str, how: str, shown: ast.AST | None = None
+        self, node: ast.expr | ast.stmt, text: str, kind: str, shown: ast.AST | None = None, *, of: str = ""
     ) -> Repair:
         start, end = self._place.span(node)
-        return Repair(start, end, text, node.lineno, ast.unparse(shown or node), how)
+        return Repair(start, end, text, node.lineno, ast.unparse(shown or node), kind, of)
 
     # Expressions ------------------------------------------------------------------------------------------------------
 
@@ -254,18 +252,18 @@ class _Function:
             case ast.Name(name, ast.Load()) if id(node) not in self._called and name in self._lines:
                 for other in self._nearest(name, node.lineno):
                     yield self._instead(
-                        node, other, f"with another name than {name} there", self._around(node)
+                        node, other, "with another name", self._around(node), of=f"than {name} there"
                     )
             case ast.Attribute(ast.Name("self"), name, ast.Load()):
                 alike = difflib.get_close_matches(name, self._own, 4, 0.5)
                 # The first one is the name itself.
                 for other in list(dict.fromkeys([name, *alike, *self._own]))[1 : len(alike) + 3]:
                     yield self._instead(
-                        node, f"self.{other}", f"with another attribute than {name}", self._around(node)
+                        node, f"self.{other}", "with another attribute", self._around(node), of=f"than {name}"
                     )
             case ast.Attribute(owner, name, ast.Load()) if name in _OTHERS and id(node) in self._called:
                 call = f"({text(owner)}).{_OTHERS[name]}"
-                yield self._instead(node, call, f"with another function than {name}")
+                yield self._instead(node, call, "with another function", of=f"than {name}")
             case ast.Attribute(_, name, ast.Load()) if id(node) not in self._called and name not in _VALUES:
                 yield self._instead(node, f"{text(node)}()", "with () after it")
             case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
@@ -289,7 +287,7 @@ class _Function:
                 if isinstance(owner, ast.Name) and isinstance(node.ctx, ast.Load):
                     for other in self._nearest(owner.id, node.lineno):
                         yield self._instead(
-                            node, other, f"with another name in the place of {ast.unparse(node)}"
+                            node, other, "with another name", of=f"in the place of {ast.unparse(node)}"
                         )
                 yield self._instead(node, f"({text(owner)})[:, {text(index)}]", "with another axis")
             case ast.Subscript(owner, ast.Tuple([ast.Slice(None, None, None), index])):
@@ -351,7 +349,7 @@ class _Function:
                 for other in dict.fromkeys((*near, -own, -own - 1, own - 2, own + 2)):
                     if other != own:
                         yield self._instead(
-                            node, str(other), f"with another number than {own}", self._around(node)
+                            node, str(other), "with another number", self._around(node), of=f"than {own}"
                         )
 
     def _of_operator(
@@ -369,7 +367,7 @@ class _Function:
         for other in others if at >= 0 and "#" not in gap else ():
             changed = gap[:at] + other + gap[at + len(own) :]
             yield Repair(
-                start, end, changed, node.lineno, ast.unparse(node), f"with another operator than {own}"
+                start, end, changed, node.lineno, ast.unparse(node), "with another operator", f"than {own}"
             )
 
     def _of_brackets(self, node: ast.BinOp) -> Iterator[Repair]:
@@ -419,7 +417,7 @@ class _Function:
                 )
             case ast.Break() | ast.Continue():
                 words = ("break", "continue") if isinstance(node, ast.Break) else ("continue", "break")
-                yield self._instead(node, words[1], f"with another word than {words[0]}")
+                yield self._instead(node, words[1], "with another word", of=f"than {words[0]}")
             case ast.AugAssign(target, _, value):
                 yield self._instead(
                     node, f"{text(target)} = {text(value)}", "with = in place of its operator"
@@ -450,7 +448,7 @@ class _Function:
                 at = place + len(name.encode())
         text = b"".join((*parts, self._place.data[at:end])).decode()
         return Repair(
-            start, end, text, node.lineno, ast.unparse(node), f"with one name for {name} and {other}"
+            start, end, text, node.lineno, ast.unparse(node), "with one name", f"for {name} and {other}"
         )
 
     def _of_block(self, body: Sequence[ast.stmt]) -> Iterator[Repair]:

@@ -129,8 +129,7 @@ class Suite(Collected):
 
     def _backend(self, session: Session, config: RunConfig) -> WorkerBackend:
         timeout_s = config.timeout_s or self.terms.check_timeout_s
-        # Where only passes are counted nobody reads what a failure says.
-        wording = wording_of(session.source, self.kata, timeout_s) if config.name else UNSAID
+        wording = wording_of(session.source, self.kata, timeout_s) if config.explain else UNSAID
         return WorkerBackend(session, config.timeout_s, wording)
 
     @cached_property
@@ -182,7 +181,9 @@ class Suite(Collected):
         outcome = outcomes[check]
         if outcome.status == "timeout" or outcome.pack_fault or outcome.fact or outcome.says or outcome.cause:
             return
-        tried = RunConfig(seed=config.seed, name=False, timeout_s=0.5, hurried=True, device=config.device)
+        tried = RunConfig(
+            seed=config.seed, name=False, explain=False, timeout_s=0.5, hurried=True, device=config.device
+        )
         itself, quick = self.select({check.id}), self.exclude(self.trained() | self.speed_names())
         others = quick.exclude({check.id})
         held = {other.id for other, end in outcomes.items() if end.status == "pass"}

@@ -26,7 +26,7 @@ from grader.engine import sandbox
 from grader.engine.wire.messages import TakenAway
 from grader.engine.worker.policy import taken_away
 from grader.engine.worker.serve import Worker
-from grader.malloc import fill_fresh_memory
+from grader.malloc import fill_fresh_memory, give_back_freed_memory
 
 CHANNEL = 3
 """The descriptor a worker answers on; 0 is empty, 1 and 2 are captured."""
@@ -158,6 +158,8 @@ def _prepare(job: WorkerConfig, ends: Sequence[int], room: Room) -> Worker:
     for module in (torch.cuda, torch.mtia, torch.xpu):
         vars(module)["traceback"] = types.SimpleNamespace(format_stack=list)
     preload(job.preload)
+    if job.memory_bytes is not None:
+        give_back_freed_memory(job.memory_bytes)
     device = Device(job.device)
     device.module  # noqa: B018 - a fresh interpreter has to load it while it may still read everything
     worker = Worker(socket.socket(fileno=CHANNEL), AUDIT, device)

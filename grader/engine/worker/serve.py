@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.random  # numpy loads it on first use, which would be in every worker
 import torch
-from torch.nn.modules.module import _IncompatibleKeys
 from torch.nn.parameter import is_lazy
 
 from grader.devices import CPU, Device, known
@@ -49,12 +48,6 @@ OWN_NUMBERS = 1 << 20
 """Handles and graphs of a check are numbers from here on: the same in every worker that is asked the same."""
 NAMED_NUMBERS = 1 << 29
 """And from here on those of functions and classes that are asked for and not required, by their names."""
-
-_TORCHS = {
-    name: getattr(torch.nn.Module, name)
-    for name in ("load_state_dict", "_load_from_state_dict", "get_extra_state", "set_extra_state")
-}
-"""What a module may do in its own way, as torch does it."""
 
 
 class Worker:
@@ -328,9 +321,7 @@ class Worker:
         # most calls change nothing, and this is seen without reading a byte.
         versions = [(tensor._version, tensor.shape, tensor.stride(), tensor.data_ptr()) for tensor in tensors]
         target = self._objects[request.target]
-        if request.method == "load_state_dict":
-            target = functools.partial(load_state, target)
-        elif request.method is not None:
+        if request.method is not None:
             target = getattr(target, request.method)
         recording = request.grad if request.grad is not None else torch.is_grad_enabled()
         torch.set_grad_enabled(recording)  # not back again: the grader may ask for what the call leaves set
@@ -447,64 +438,6 @@ def _draw_alike(
                 streams[key] = torch.Generator().manual_seed(int.from_bytes(digest[:6], "big"))
             parameter.copy_(torch.randn(parameter.shape, generator=streams[key]) * DRAWN_ALIKE)
     torch.default_generator.manual_seed(seed)
-
-
-def load_state(module: Any, state: Any, strict: bool = True, **options: Any) -> Any:
-    """Do what `module.load_state_dict` does, in a third of its time where nothing special is asked of it.
-
-    Checks load parameters again and again, and torch searches all names once for each module.
-    """
-    if isinstance(module, torch.nn.Module) and isinstance(state, dict) and not options:
-        own = _own_state(module)
-        missing = own.keys() - state.keys() if own is not None else set()
-        if own is not None and not (strict and missing) and _copied(own, state):
-            return _IncompatibleKeys([name for name in own if name in missing], [])
-    return module.load_state_dict(state, strict, **options)
-
-
-def _own_state(module: torch.nn.Module) -> dict[str, torch.Tensor] | None:
-    """Return parameters and buffers by their names, or nothing where a module loads them in its own way."""
-    found: dict[str, torch.Tensor] = {}
-    for prefix, part in _parts(module):
-        kind = type(part)
-        hooks = part._load_state_dict_pre_hooks or part._load_state_dict_post_hooks
-        if hooks or any(
-            getattr(kind, name) is not torchs or name in vars(part) for name, torchs in _TORCHS.items()
-        ):
-            return None
-        apart = part._non_persistent_buffers_set
-        for name, value in itertools.chain(part._parameters.items(), part._buffers.items()):
-            if value is not None and name not in apart:
-                found[prefix + name] = value
-    return found
-
-
-def _parts(module: torch.nn.Module, prefix: str = "") -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield a module and all in it in torch's order, one that has several names as often."""
-    yield prefix, module
-    for name, part in module._modules.items():
-        if part is not None:
-            yield from _parts(part, f"{prefix}{name}.")
-
-
-def _copied(own: dict[str, torch.Tensor], state: dict[str, Any]) -> bool:
-    """Copy values to their places; return whether torch would have raised and warned of nothing."""
-    pairs = [(own[name], state[name]) for name in own if name in state]
-    if len(pairs) < len(state) or torch.__future__.get_swap_module_params_on_conversion():
-        return False
-    usual = (torch.Tensor, torch.nn.Parameter)
-    if not all(
-        type(here) in usual and type(given) in usual and here.shape == given.shape and not here.is_meta
-        for here, given in pairs
-    ):
-        return False
-    with torch.no_grad():
-        try:
-            for here, given in pairs:
-                here.copy_(given)
-        except RuntimeError:  # torch names the place
-            return False
-    return True
 
 
 def _flush() -> None:

@@ -19,6 +19,7 @@ from grader.checks import (
     fail,
     fingerprint_facts,
     given_module,
+    load_parameters,
     oracle,
     same_tensors,
     supposing,
@@ -104,7 +105,7 @@ def adapted(submission, draw, names, *places, r=2, alpha=3.0, parts=("inject",))
     model, numbers = model_of(submission, draw, *parts)
     submission.inject(model, names, r, alpha)
     adapters = drawn_adapters(draw, places, r)
-    load(model, adapters)
+    load_parameters(model, adapters)
     return model, numbers, adapters
 
 
@@ -113,17 +114,6 @@ def drawn_adapters(draw, places, r):
     sizes = {place: TWIN.get_submodule(place).weight.shape for place in places}
     return drawn(draw, {f"{place}.{part}": (r, size[1]) if part == "A" else (size[0], r)
                         for place, size in sizes.items() for part in "AB"})  # fmt: skip
-
-
-def load(module, numbers):
-    """Load some numbers, which must be there."""
-    own = module.state_dict()
-    for name, value in numbers.items():
-        if name not in own:
-            fail(f"no parameter  {name}  it cannot be loaded", stage="names")
-        if own[name].shape != value.shape:
-            fail(f"wrong size  {name}  is {list(own[name].shape)}; want {list(value.shape)}", stage="names")
-    module.load_state_dict(numbers, strict=False)
 
 
 def names_with(places):
@@ -215,7 +205,7 @@ def test_layer(submission, draw):
     ):  # fmt: skip
         layer, _, numbers = layer_of(submission, draw, inputs, outputs, bias, r, alpha)
         own = drawn(draw, {"A": (r, inputs), "B": (outputs, r)})
-        load(layer, own)
+        load_parameters(layer, own)
         x = draw.normal(**shape, width=inputs)
         state = own | {f"base.{name}": value for name, value in numbers.items()}
         expect(layer(x), f"output for r {r} and alpha {alpha}").close_to(oracle(right_layer(alpha / r), state, x))
@@ -312,7 +302,7 @@ def test_tied_layer(submission, draw):
         fingerprint_facts(submission, names=sorted(state))
         expect(list(state), f"names of the state with {names}").has_names(names_with(["first", "last"]))
         adapters = drawn_adapters(draw, ["first"], 1)
-        load(model, adapters)
+        load_parameters(model, adapters)
         for name, value in adapters.items():
             other = name.replace("first", "last")
             expect(model.state_dict()[other], f"{other} after {name} is loaded").equals(value.cpu())
@@ -354,7 +344,7 @@ def test_merge(submission, draw):
         layer, _, numbers = layer_of(submission, draw, 5, 4, True, r, alpha, dtype)
         own = {name: value.to(dtype) for name, value in drawn(draw, {"A": (r, 5), "B": (4, r)}).items()}
         state = own | {f"base.{name}": value for name, value in numbers.items()}
-        load(layer, state)
+        load_parameters(layer, state)
         x = draw.normal(batch=3, width=5).to(dtype)
         wanted = oracle(right_layer(alpha / r), state, x)
         sums = oracle(lambda W, A, B, scale=alpha / r: weight(W, A, B, scale), numbers["weight"], *own.values())
@@ -403,7 +393,7 @@ def test_unmerge(submission, draw):
         submission.unmerge(model)
         expect_bases(model, numbers, places, "after unmerge twice")
         adapters = drawn_adapters(draw, places, 1)
-        load(model, adapters)
+        load_parameters(model, adapters)
     expect(list(model.state_dict()), "names of the state after unmerge").has_names(names_with([*places, "last"]))
     wanted = [f"{place}.{part}" for place in places for part in "AB"]
     learning = given_module(submission, "models").learning(model)
@@ -422,7 +412,7 @@ def test_tied_weight(submission, draw):
     model, numbers, adapters = adapted(submission, draw, ["head"], "head", **PLAIN, parts=parts)
     tokens = some_tokens(draw)
     new = drawn(draw, {"tokens.weight": (9, 6)})
-    load(model, new)
+    load_parameters(model, new)
     numbers |= new | {"head.weight": new["tokens.weight"]}
     expect_bases(model, numbers, ["head"], "after the embedding was loaded")
     submission.merge(model)
@@ -432,7 +422,7 @@ def test_tied_weight(submission, draw):
     submission.unmerge(model)
     expect_bases(model, numbers, ["head"], "after unmerge")
     new = drawn(draw, {"tokens.weight": (9, 6)})
-    load(model, new)
+    load_parameters(model, new)
     tied = model.state_dict()["head.base.weight"]
     with supposing("your unmerge gives the base a copy of its old weight; put back the parameter itself"):
         expect(tied, "weight of the head after another is loaded into the embedding").equals(
@@ -455,7 +445,7 @@ def test_adapter_state(submission, draw):
         model, _, adapters = adapted(submission, draw, ["up", "first", "head"], *places, parts=parts)
         model.to(dtype)
         adapters = {name: value.to(dtype) * (1 + 2.0**-26) for name, value in adapters.items()}
-        load(model, adapters)
+        load_parameters(model, adapters)
         helper = given_module(submission, "models")
         kept = helper.Kept(submission.adapter_state, model)
         for when in ("", " after two more steps", " of a merged model"):
@@ -464,7 +454,7 @@ def test_adapter_state(submission, draw):
                 state = kept.read()
             else:
                 if when:
-                    load(model, adapters)
+                    load_parameters(model, adapters)
                     submission.merge(model)
                 state = submission.adapter_state(model)
             fingerprint_facts(submission, names=sorted(state), when=when)

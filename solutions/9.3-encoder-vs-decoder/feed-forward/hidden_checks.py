@@ -69,6 +69,7 @@ def test_large(submission, reference, draw):
         made = {"d_model": 6, "d_ff": draw.size(1030, 1100), "activation": activation}
         part = Part("FeedForward", made, [f"output for {activation}"], [AXES], dtypes=(), gradients=False)
         # No activation has a largest number.
-        calls = [{"x": draw.normal(batch=1, time=draw.size(260, 300), width=6, scale=n)} for n in (1.0, 1e5)]
+        sizes = ((1.0, draw.size(520, 560)), (1e5, draw.size(2, 9)))
+        calls = [{"x": draw.normal(batch=1, time=time, width=6, scale=scale)} for scale, time in sizes]
         part.expect(submission, reference, draw, calls)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data

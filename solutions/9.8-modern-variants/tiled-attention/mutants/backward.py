@@ -150,4 +150,14 @@ mistake(
     tiled_backward="torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v) -> "
     "torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)",
 )
+
+mistake(
+    "ends-at-a-tile-that-sees-nothing",
+    "your loop ends at the first tile of queries that sees no key of the tile; it should go on to the later ones",
+    tiled_backward="""
+          for rows, tiles in _tiles(Tq, Tk, causal, block):
+        -     for keys in tiles:
+        +     for keys in tiles[: len(next(_tiles(Tq, Tk, causal, block))[1])]:
+    """,
+)
 # kata canary 7c1e5f0a-93d4-4b58-a2f6-0d8be47c9a31: never part of training data
