@@ -21,7 +21,7 @@ BLOCKS = (1, 3, 7, 12, 64)
 """For texts of 7 and 12: tiles of one, tiles that do not divide the length, a whole text, and more."""
 WORD = "whether torch records is known there alone, and leaving it off earns nothing"
 LONG, SHORT, MANY = 65_536, 512, 2_097_152
-"""So many scores are 128 MB, and a worker may have 224: a softmax of them at once needs twice as much. A tile has 1.
+"""So many scores are 128 MB, and a worker may have 160: a softmax of them at once needs twice as much. A tile has 1.
 
 A mask of 128 keys for so many queries as MANY has 256 MB."""
 
