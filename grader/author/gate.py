@@ -124,7 +124,7 @@ class Gate:
         """Return everything that is wrong with a kata; nothing when it passes."""
         verdict = self.examine_answers(kata, suite)
         if kata.solution is not None:
-            if self.draw is not None:
+            if self.draw is not None and verdict.mutants:
                 verdict.findings += self.examine_messages(kata, suite).findings
             verdict.findings += self.examine_speed(kata, suite).findings
         return verdict

@@ -118,8 +118,8 @@ def _ordered(data: bytes, body: Sequence[ast.stmt], names: Iterable[str], first:
         ranks = [tried[repair.start] for repair in row if not tried.update([repair.start])]
         order = sorted(range(len(row)), key=lambda i: (ranks[i], abs(row[i].line - first) if first else 0))
         row[:] = [row[i] for i in order]
-    left_out = [kinds.pop(how) for how in _LEFT_OUT if how in kinds]
-    often = [kinds.pop(how) for how in _OFTEN if how in kinds]
+    left_out = [kinds.pop(kind) for kind in _LEFT_OUT if kind in kinds]
+    often = [kinds.pop(kind) for kind in _OFTEN if kind in kinds]
     # In turns: of names there are many more than of brackets. A line that is wrong can often be left out as well.
     rows = [*(row[half::2] for row in often for half in (0, 1)), *kinds.values()]
     turns = chain(zip_longest(*rows), zip_longest(*left_out))
