@@ -196,7 +196,11 @@ def _what_more(id_: str | None, verdicts: list[Verdict], *, updated: bool) -> st
     from grader.author import stability
 
     tried, known = (sum(getattr(verdict, name) for verdict in verdicts) for name in ("tried", "mutants"))
-    some = "all mistakes once" if updated else f"{tried} of {known} mistakes once, of the rest what they have to fail"
+    some = (
+        "all mistakes once"
+        if updated
+        else f"{tried} of {known} mistakes once, of the rest what they have to fail"
+    )
     return (
         f"\ntried: one seed, {some}\n"
         f"kata pack check{f' {escape_controls(id_)}' if id_ else ''} --full tries {SEEDS} seeds, every mistake on "
