@@ -269,7 +269,7 @@ def expect_frugal(submission, draw, queries, keys, heads):
     """Compare a few rows: all of them would be the matrix that is not wanted."""
     given = triple(draw, queries, keys, width=2, value=1, scale=0.3, head=heads)
     output, _ = forward(submission, given, block=SHORT)
-    some = slice(0, None, queries // 64)
+    some = slice(0, None, max(16, queries // 64))
     wanted = oracle(right(), given[0][:, some], *given[1:])
     expect(output[:, some], f"some rows of the output for {queries:,} queries and {keys:,} keys").close_to(wanted)
 
@@ -439,7 +439,7 @@ def test_backward_in_tiles(submission, draw):
     logsumexp = torch.full((1, queries), float(keys), device=draw.device).log() + 1
     given = (grad, query, key, value, output, logsumexp)
     found = expect(submission.tiled_backward(*given, block=SHORT), "result").is_tuple(3)
-    some = slice(0, None, queries // 64)
+    some = slice(0, None, 32)
     when = f" for {queries:,} queries and {keys:,} keys"
     rows = (grad[:, some], query[:, some], key, value, output[:, some], logsumexp[:, some])
     wanted = oracle(right_backward, *rows)
