@@ -36,9 +36,9 @@ from grader.catalogue import load_pack
 from grader.report.style import console
 
 JOBS = 2
-GOALS = {"pytest": 25.0, "check50": 45.0, "nbgrader": 60.0, "otter": 100.0}
+GOALS = {"pytest": 60.0, "check50": 45.0, "nbgrader": 60.0, "otter": 100.0}
 """Times faster than each, per further submission."""
-FLOOR_RATIO, SCALE_RATIO, MEMORY_MB, SPEEDUP = 2.0, 1.1, 50.0, 1.8
+FLOOR_RATIO, SCALE_RATIO, MEMORY_MB, SPEEDUP = 1.5, 1.1, 50.0, 1.8
 SEED = 0
 
 
