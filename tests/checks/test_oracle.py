@@ -244,6 +244,20 @@ def test_another_right_formula_can_widen_the_yardstick():
     assert max(widened) > 10
 
 
+def test_what_cancels_may_be_nothing_in_float64():
+    # The query of a single key has no gradient: what is left are roundings, and float32 may happen to make none.
+    def slopes(grad, value, output):
+        return grad @ value.mT - (grad * output).sum(-1, keepdim=True)
+
+    for seed in range(100):
+        torch.manual_seed(seed)
+        grad, value = torch.randn(1, 4, 8).double(), torch.randn(1, 1, 8).double()
+        expected = oracle(slopes, grad, value, value.expand(1, 4, 8))
+        expect(torch.zeros(1, 4, 1).double(), "slopes").close_to(expected)
+        with pytest.raises(CheckFailure):
+            expect(torch.full((1, 4, 1), 1e-8).double(), "slopes").close_to(expected)
+
+
 def test_an_oracle_at_fault_is_the_packs_fault():
     x = torch.randn(3)
     with pytest.raises(PackError, match=r"torch\.float64 returned torch\.float32"):

@@ -29,7 +29,7 @@ SLACK = 64.0
 SLACK_HALF = 8.0
 """K for float16 and bfloat16, in which 64 units in the last place would be half the value."""
 NUDGED = 3
-"""How often those two are called with arguments that are off by a rounding."""
+"""How often those two are called with arguments that are off by a rounding, and float64, which has nothing exacter."""
 
 
 def tolerance_factor(dtype: torch.dtype) -> float:
@@ -91,8 +91,8 @@ def oracle(
 
     The tolerance is K * max(|f_dtype - f_64|, eps * |f_64|), maxima over the tensor: the rounding error that
     the reference itself makes on these very inputs, or one unit in the last place where it is lucky.
-    Ill-conditioned inputs widen it, easy ones narrow it. Where K comes from is at `SLACK`. In float16 and
-    bfloat16 `function` runs three times more, with one number in four off by its last digit: the worst error counts.
+    Ill-conditioned inputs widen it, easy ones narrow it. Where K comes from is at `SLACK`. In float16, bfloat16 and
+    float64 `function` runs three times more, with one number in four off by its last digit: the worst error counts.
     None of this is run for answers that are off by K units in the last place of the largest value at most, which is
     nearly all that are right. Gradients are better compared in float32. Where inputs are so extreme that right formulas
     differ more (softmax of scores in the thousands: 227), pass those formulas as `also`: the worst of them is the
@@ -111,12 +111,13 @@ def oracle(
         own = exact if working == torch.float64 else _run(function, given, working)
         yardsticks = [own, *(_run(f, given, working) for f in also)]
         if working == torch.float64:
-            # float64 has no exacter self to be compared with: take float32's error in units of its eps
+            # float64 has no exacter self to be compared with: take float32's error in units of its eps, which
+            # is nothing where by luck all cancels in float32
             with suppress(RuntimeError):  # a float64 tensor in its closure: then eps alone must do
                 yardsticks.append(_run(function, given, torch.float32))
         nudged = [
             _run(function, _nudged(given, working, n), working)
-            for n in range(NUDGED if _is_half(working) else 0)
+            for n in range(0 if working == torch.float32 else NUDGED)
         ]
         if any(len(own) != len(exact) for own in yardsticks):
             raise PackError("an oracle's functions must all return the same number of tensors")

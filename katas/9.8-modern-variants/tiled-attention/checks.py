@@ -21,7 +21,7 @@ BLOCKS = (1, 3, 7, 12, 64)
 """For texts of 7 and 12: tiles of one, tiles that do not divide the length, a whole text, and more."""
 WORD = "whether torch records is known there alone, and leaving it off earns nothing"
 LONG, SHORT, MANY = 65_536, 512, 2_097_152
-"""So many scores are 128 MB, and a worker may have 160: a softmax of them at once needs twice as much. A tile has 1.
+"""So many scores are 128 MB, and a worker may have 112, of which right answers need half. A tile has 1.
 
 A mask of 128 keys for so many queries as MANY has 256 MB."""
 
@@ -479,7 +479,7 @@ def test_backward_promises(submission, draw):
     calls = [dict(zip(names, six(draw, triple(draw, *sizes, batch=batch), causal), strict=True))
              | {"causal": causal, "block": block}
              for batch, sizes, causal, block in ((3, (4, 5), False, 2), (2, (7, 7), True, 3), (1, (3, 66), True, 64),
-                                                 (2, (1, 1), False, 64))]  # fmt: skip
+                                                 (2, (1, 2), False, 64))]  # fmt: skip
     part.expect(submission, right_backward, draw, calls)
     submission.tiled_backward(*six(draw, triple(draw, 3, 5)))
     expect_recording(submission)
