@@ -115,10 +115,8 @@ def oracle(
             # is nothing where by luck all cancels in float32
             with suppress(RuntimeError):  # a float64 tensor in its closure: then eps alone must do
                 yardsticks.append(_run(function, given, torch.float32))
-        nudged = [
-            _run(function, _nudged(given, working, n), working)
-            for n in range(0 if working == torch.float32 else NUDGED)
-        ]
+        times = 0 if working == torch.float32 else NUDGED
+        nudged = [_run(function, _nudged(given, working, n), working) for n in range(times)]
         if any(len(own) != len(exact) for own in yardsticks):
             raise PackError("an oracle's functions must all return the same number of tensors")
         return yardsticks, nudged
