@@ -32,7 +32,7 @@ def keep_freed_memory() -> None:
 def give_back_freed_memory(most: int) -> None:
     """Let malloc return large blocks to the system, in a process that may have so many bytes."""
     # Small blocks that are kept lie between large ones that were freed. The next large one then needs new memory, and
-    # which answer runs out of it is chance: of what lies between a thousand kept blocks, all must fit.
+    # which answer runs out of it is chance. So large begins where a thousand of them would fill the memory.
     _call("mallopt", _MMAP_THRESHOLD, min(most >> 10, _LARGEST))
 
 

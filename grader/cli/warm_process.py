@@ -288,6 +288,7 @@ def spawner() -> Callable[[], None]:
 def main() -> None:
     """Stand by in the folder of the first argument, until idle for long, out of date, or told to end."""
     import fcntl
+    import weakref
 
     folder, known = sys.argv[1], facts()
     if os.path.basename(folder) != os.path.basename(_folder(known)):  # no client would find it
@@ -298,6 +299,9 @@ def main() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         digest = _digest()
         _import()
+        # No command takes apart at its end what was imported before the fork: torch's operators alone take 45 ms.
+        for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
+            finalizer.atexit = False
         # A fork takes along the thread that calls it, and no other: a lock that one of these held would stay held.
         # And sources that were edited meanwhile may have been imported as they were or as they are.
         if len(os.listdir("/proc/self/task")) == 1 and _digest() == digest:
@@ -480,14 +484,10 @@ def _run_command() -> int:
     """Run the command, and end as the interpreter would: threads joined, what was registered called, all flushed."""
     import atexit
     import threading
-    import weakref
 
     from grader.cli.main import main as command
 
     code: object = 1
-    # What was imported before the fork is not taken apart by each of these: torch's operators take 45 ms.
-    for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
-        finalizer.atexit = False
     try:
         command()
     except SystemExit as end:

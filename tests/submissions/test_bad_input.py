@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pathlib
 import shutil
 import tracemalloc
 
@@ -104,12 +105,13 @@ def test_memory_does_not_grow_with_the_class(tmp_path, katas):
         read(scan.learners)
         many = tracemalloc.get_traced_memory()[1]
         gc.collect()
-        kept = tracemalloc.get_traced_memory()[0]
+        # Where pathlib interns a name, Python's table of all such strings grows by megabytes now and then.
+        elsewhere = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(False, pathlib.__file__)])
+        kept = sum(trace.size for trace in elsewhere.traces)
     finally:
         tracemalloc.stop()
-    # Python's table of interned strings grows by megabytes now and then, in a process of many tests.
-    assert many < few + 12_000_000, "60 MB were read"
-    assert kept < 12_000_000, "nothing of a submission is kept"
+    assert many < few + 10_000_000, "60 MB were read, and that table may have grown"
+    assert kept < 100_000, "nothing of a submission is kept"
 
 
 @pytest.mark.parametrize("when", ["after the scan", "after the listing"])
